@@ -37,11 +37,6 @@ pytestmark = pytest.mark.slow
 MILLIS = 1_700_000_000_123
 
 
-@pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
-
-
 def test_topics_with_other_columns_in_one_batch_lose_none(lake: Lake) -> None:
     lake.set({"table.name.format": "all"})
     lake.run([*numbered([{"a": 1}], "one"), *numbered([{"b": 2}], "two")])

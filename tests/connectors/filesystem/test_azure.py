@@ -24,7 +24,7 @@ from tests.connectors.filesystem.azure_server import (
     listed,
     url_of,
 )
-from tests.connectors.filesystem.test_sink import Crash, CrashingCommitter, Export, json_of, numbered
+from tests.connectors.filesystem.export import Crash, CrashingCommitter, Export, json_of, numbered
 
 if TYPE_CHECKING:
     pass

@@ -18,7 +18,7 @@ from connect_core.connectors.filesystem.partitioners import Partitioner, constan
 from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.connectors.filesystem.storages import LocalStorage
 from tests.connectors.contexts import DriverSide, limits_of
-from tests.connectors.filesystem.test_sink import Export, numbered
+from tests.connectors.filesystem.export import Export, numbered
 
 
 class ShoutedFormat(JsonLinesFormat):

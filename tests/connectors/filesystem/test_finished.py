@@ -14,7 +14,7 @@ from connect_core.api.sink import IntervalContext
 from connect_core.connectors.filesystem.partitioners import TimeBasedPartitioner
 from connect_core.connectors.filesystem.partitioners.hourly import HourlyPartitioner
 from tests.connectors.contexts import interval_of
-from tests.connectors.filesystem.test_sink import Crash, CrashingCommitter, Export
+from tests.connectors.filesystem.export import Crash, CrashingCommitter, Export
 
 TIMED = {"timestamp.extractor": "Record", "format": "json"}
 DAY = datetime(2026, 3, 1, tzinfo=UTC)

@@ -43,7 +43,7 @@ from connect_core.connectors.filesystem.formats import JsonLinesFormat
 from connect_core.errors import DataError
 from tests.connectors.contexts import Reporter
 from tests.connectors.examples import FEW
-from tests.connectors.filesystem.test_sink import Export, numbered
+from tests.connectors.filesystem.export import Export, numbered
 
 pytestmark = pytest.mark.slow
 
@@ -63,11 +63,6 @@ READERS: Mapping[str, Callable[[bytes], list[Any]]] = {
 def read(export: Export, form: str) -> list[Any]:
     files = sorted(export.out.glob(f"t/*/*.{form}"))
     return [row for file in files for row in READERS[form](file.read_bytes())]
-
-
-@pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request: Any) -> bool:
-    return bool(request.param)
 
 
 INNER = SchemaBuilder.struct().optional().field("x", OPTIONAL_INT64_SCHEMA).field("y", OPTIONAL_STRING_SCHEMA).build()

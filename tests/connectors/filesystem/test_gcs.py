@@ -17,8 +17,8 @@ from connect_core.api import WorkerLimits
 from connect_core.connectors.filesystem.storages import GcsStorage, SourceFiles
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.testing import StorageContract
+from tests.connectors.filesystem.export import Crash, CrashingCommitter, Export, json_of, numbered
 from tests.connectors.filesystem.gcs_server import BUCKET, client_of, content, gcs_running, listed, url_of
-from tests.connectors.filesystem.test_sink import Crash, CrashingCommitter, Export, json_of, numbered
 
 if TYPE_CHECKING:
     pass

@@ -17,8 +17,8 @@ from connect_core.api import WorkerLimits
 from connect_core.connectors.filesystem.storages import HdfsStorage, SourceFiles
 from connect_core.errors import ConfigError, RetriableError
 from connect_core.testing import StorageContract
+from tests.connectors.filesystem.export import Crash, CrashingCommitter, Export, json_of, numbered
 from tests.connectors.filesystem.hdfs_cluster import HdfsCluster, hdfs_cluster
-from tests.connectors.filesystem.test_sink import Crash, CrashingCommitter, Export, json_of, numbered
 
 pytestmark = pytest.mark.servers
 LIMITS = WorkerLimits()

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from connect_core.errors import RetriableError
+from tests.connectors.filesystem.export import json_of, numbered
 from tests.connectors.filesystem.hdfs_cluster import HdfsCluster, hdfs_cluster
 from tests.connectors.filesystem.test_hdfs import HdfsExport, opened
-from tests.connectors.filesystem.test_sink import json_of, numbered
 
 pytestmark = [pytest.mark.servers, pytest.mark.faults]
 

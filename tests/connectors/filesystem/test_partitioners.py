@@ -23,7 +23,7 @@ from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConn
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import DriverSide, Reporter, limits_of
 from tests.connectors.examples import FEW
-from tests.connectors.filesystem.test_sink import Export, numbered
+from tests.connectors.filesystem.export import Export, numbered
 
 pytestmark = pytest.mark.slow
 
@@ -35,11 +35,6 @@ EVENING = 1_700_000_000_000
 def folders(export: Export) -> list[str]:
     files = (place.relative_to(export.out / "t") for place in (export.out / "t").rglob("*.parquet"))
     return sorted({place.parent.as_posix() for place in files})
-
-
-@pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request: Any) -> bool:
-    return bool(request.param)
 
 
 def test_fields_name_folders_in_their_order(tmp_path: Path, batches: bool) -> None:

@@ -39,11 +39,6 @@ pytestmark = pytest.mark.slow
 MILLIS = 1_700_000_000_123
 
 
-@pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
-
-
 def test_every_type_arrives_as_it_was_sent(lake: Lake, batches: bool) -> None:
     inner = SchemaBuilder.struct().field("x", INT32_SCHEMA).field("y", OPTIONAL_STRING_SCHEMA).build()
     parts = {

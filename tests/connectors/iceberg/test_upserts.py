@@ -29,11 +29,6 @@ def keyed(lake: Lake) -> Lake:
     return lake
 
 
-@pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
-
-
 def tombstone(key: Any, offset: int, partition: int = 0) -> SinkRecord:
     return SinkRecord("t", partition, key=key, value=None, kafka_offset=offset, timestamp=1000)
 

@@ -10,7 +10,7 @@ from connect_core.api.data import STRING_SCHEMA
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
 from connect_core.connectors.filesystem.storages import LocalStorage
 from tests.connectors.contexts import DriverSide, SinkSide, interval_of, limits_of
-from tests.connectors.filesystem.test_sink import Export, numbered
+from tests.connectors.filesystem.export import Export, numbered
 
 VALUE = SchemaBuilder.struct().field("f1", STRING_SCHEMA).build()
 

@@ -8,15 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from connect_core.connectors.filesystem import choices
-from connect_core.connectors.filesystem.aliases.confluent_hdfs import (
-    HDFS_SINK,
-    Hdfs3SinkConnector,
-    HdfsSinkConnector,
-)
+from connect_core.connectors.filesystem.aliases.confluent_hdfs import HDFS_SINK, Hdfs3SinkConnector, HdfsSinkConnector
 from connect_core.connectors.filesystem.sink.config import Settings
 from connect_core.registry import PluginKind, registry
 from tests.connectors.filesystem.aliases.exports import FolderStorage, errors_of, exported, structs
-from tests.connectors.filesystem.test_sink import numbered
+from tests.connectors.filesystem.export import numbered
 
 QUICKSTART = {
     "name": "hdfs-sink",

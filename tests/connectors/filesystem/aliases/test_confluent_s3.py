@@ -17,7 +17,7 @@ from connect_core.connectors.filesystem import choices
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3SinkConnector
 from connect_core.registry import PluginKind, registry
 from tests.connectors.filesystem.aliases.exports import VALUE, FolderStorage, errors_of, exported, structs
-from tests.connectors.filesystem.test_sink import numbered
+from tests.connectors.filesystem.export import numbered
 
 QUICKSTART = {
     "name": "s3-sink",

@@ -21,8 +21,8 @@ from connect_core.connectors.filesystem.hive.tables import find_table
 from connect_core.connectors.filesystem.sink.config import Settings
 from connect_core.errors import ConnectError, RetriableError
 from tests.connectors.contexts import limits_of
+from tests.connectors.filesystem.export import Export, numbered
 from tests.connectors.filesystem.hive.real_metastore import HiveServer
-from tests.connectors.filesystem.test_sink import Export, numbered
 
 pytestmark = [pytest.mark.servers, pytest.mark.matrix]
 

@@ -27,8 +27,8 @@ from connect_core.connectors.filesystem.sink.config import Settings
 from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 from tests.connectors.contexts import interval_of, limits_of
+from tests.connectors.filesystem.export import Export, numbered
 from tests.connectors.filesystem.hive.fake_metastore import FakeMetastore, serving
-from tests.connectors.filesystem.test_sink import Export, numbered
 
 pytestmark = pytest.mark.slow
 

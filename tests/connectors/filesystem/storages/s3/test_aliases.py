@@ -16,8 +16,8 @@ from connect_core.connectors.filesystem.aliases.aiven_s3 import AivenKafkaConnec
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3SinkConnector
 from tests.connectors.filesystem.aliases.exports import run_intervals, structs
 from tests.connectors.filesystem.aliases.test_confluent_s3 import QUICKSTART
+from tests.connectors.filesystem.export import numbered
 from tests.connectors.filesystem.storages.s3.servers import ACCESS, SECRET, S3Server
-from tests.connectors.filesystem.test_sink import numbered
 
 pytestmark = pytest.mark.slow
 
