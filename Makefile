@@ -88,6 +88,8 @@ bench: venv ## Measure each lane beside the same work by Apache Kafka Connect an
 	-@$(BIN)/python -m tests.benchmarks.long_history --json .cache/benchmarks/long_history.json
 	-@$(BIN)/python -m tests.benchmarks.fairness --json .cache/benchmarks/fairness.json
 	-@$(BIN)/python -m tests.benchmarks.many_connectors --json .cache/benchmarks/many_connectors.json
+	-@$(BIN)/python -m tests.benchmarks.servers --json .cache/benchmarks/servers.json
+	-@$(BIN)/python -m tests.benchmarks.dag_file --json .cache/benchmarks/dag_file.json
 	-@$(BIN)/python -m tests.benchmarks.spark_workers --json .cache/benchmarks/spark_workers.json
 	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 

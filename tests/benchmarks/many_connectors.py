@@ -2,8 +2,9 @@
 
 Most are idle sinks of one empty topic; ``--busy`` ones have a topic each, in which one record a minute appears. Prints
 how long Airflow takes to parse the file of all DAGs, what a task takes to parse its own, the processor time of every
-service while nothing happens and while the busy ones work, how soon a busy one's record is in its file, how many tasks
-Airflow starts, and how quick the REST API is. Goals are those of the issue, for two quiet cores.
+service and the rows written to the databases while nothing happens and while the busy ones work, how soon a busy one's
+record is in its file, how many tasks Airflow starts and how long they run, and how quick the REST API is. Goals are
+those of the issue, for two quiet cores.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from typing import Any
 
 import httpx
 import psutil
+import psycopg
 import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
@@ -49,6 +51,11 @@ _GOALS = {
     "GET status, p99": (10.0, "ms"),
     "GET /v1/connectors, p50": (100.0, "ms"),
 }
+_CHILDREN = {"airflow-scheduler": "airflow tasks", "spark": "Spark's Python workers"}
+_DATABASES = {"metadata": "CONNECT_DATABASE_URL", "airflow": "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"}
+_WRITES = """
+SELECT xact_commit, tup_inserted + tup_updated + tup_deleted FROM pg_stat_database WHERE datname = current_database()
+"""
 _PARSE = """
 import sys, time
 from airflow.sdk.definitions._internal.dag_parsing_context import _airflow_parsing_context_manager as context
@@ -97,10 +104,18 @@ class Deployment:
 
     def tasks_started(self, since: float, until: float) -> int:
         """Return how many tasks of connectors Airflow started between two times (seconds since 1970)."""
+        return int(self._tasks(since, until)["total_entries"])
+
+    def task_seconds(self, since: float, until: float) -> float:
+        """Return the median of how long those tasks ran."""
+        found = [one["duration"] for one in self._tasks(since, until)["task_instances"]]
+        return float(statistics.median(seconds for seconds in found if seconds))
+
+    def _tasks(self, since: float, until: float) -> dict[str, Any]:
         moments = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment)) for moment in (since, until)]
-        asked: dict[str, Any] = {"start_date_gte": moments[0], "start_date_lte": moments[1], "limit": 1}
+        asked: dict[str, Any] = {"start_date_gte": moments[0], "start_date_lte": moments[1], "limit": 100}
         answer = self.airflow.get("/api/v2/dags/~/dagRuns/~/taskInstances", params=asked).raise_for_status()
-        return int(answer.json()["total_entries"])
+        return dict(answer.json())
 
     def parse_seconds(self) -> float:
         """Return how long Airflow's last parse of the DAG file took, with what it stores."""
@@ -116,23 +131,43 @@ class Deployment:
         return float(done.stdout.split()[-1])
 
     def processor_seconds(self) -> dict[str, float]:
-        """Return the processor time that each service has used, with its processes that have ended."""
+        """Return the processor time that each service has used, with its processes that have ended.
+
+        The scheduler's tasks and Spark's Python workers are its children, and counted by themselves.
+        """
         found: dict[str, float] = {}
         for service in self.stack.services:
             pid = self.stack.service(service).pid
             if pid is None:
                 continue
             root = psutil.Process(pid)
-            found[service] = sum(_used(process) for process in (root, *root.children(recursive=True)))
+            own, ended = _used(root)
+            children = ended + sum(sum(_used(process)) for process in root.children(recursive=True))
+            if service in _CHILDREN:
+                found |= {service: own, _CHILDREN[service]: children}
+            else:
+                found[service] = own + children
+        return found
+
+    def database_writes(self) -> dict[str, float]:
+        """Return how many transactions each database has committed, and how many rows they changed."""
+        addresses = self.stack.environment()
+        found: dict[str, float] = {}
+        for name, key in _DATABASES.items():
+            with psycopg.connect(addresses[key].replace("+psycopg", "")) as connection:
+                row = connection.execute(_WRITES).fetchone()
+            assert row is not None
+            found |= {f"{name}, commits": float(row[0]), f"{name}, rows": float(row[1])}
         return found
 
 
-def _used(process: psutil.Process) -> float:
+def _used(process: psutil.Process) -> tuple[float, float]:
+    """Return the processor time of a process, and that of its children that have ended."""
     try:
         times = process.cpu_times()
     except psutil.Error:
-        return 0.0
-    return float(times.user + times.system + times.children_user + times.children_system)
+        return 0.0, 0.0
+    return float(times.user + times.system), float(times.children_user + times.children_system)
 
 
 @dataclass
@@ -220,13 +255,12 @@ def measure(deployment: Deployment, options: argparse.Namespace) -> dict[str, An
     found["DAG file parsed"] = deployment.parse_seconds()
     found["a task's own DAG, times that of one connector"] = deployment.own_parse_seconds("idle-0") / one
     found |= request_times(deployment.rest, "idle-0")
-    found["idle"] = percent_of_a_core(deployment, lambda: time.sleep(options.rest))
-    found["idle, whole stack"] = sum(found["idle"].values())
+    found |= use_of(deployment, "idle", lambda: time.sleep(options.rest))
     work, began = Busy(deployment, names), time.time()
-    found["busy"] = percent_of_a_core(deployment, lambda: work.work(options.minutes))
-    found["busy, whole stack"] = sum(found["busy"].values())
+    found |= use_of(deployment, "busy", lambda: work.work(options.minutes))
     ended = time.time()
     found["task starts a second, busy"] = deployment.tasks_started(began, ended) / (ended - began)
+    found["a task ran for, busy, p50, s"] = deployment.task_seconds(began, ended)
     waits = sorted(work.waits)
     found["busy, record to file, p50, s"] = statistics.median(waits)
     found["busy, record to file, p95, s"] = waits[int(len(waits) * 0.95)]
@@ -234,12 +268,18 @@ def measure(deployment: Deployment, options: argparse.Namespace) -> dict[str, An
     return found
 
 
-def percent_of_a_core(deployment: Deployment, act: Any) -> dict[str, float]:
-    """Return what each service uses while ``act`` runs."""
-    before, began = deployment.processor_seconds(), time.monotonic()
+def use_of(deployment: Deployment, phase: str, act: Callable[[], None]) -> dict[str, Any]:
+    """Return what each service uses while ``act`` runs, in percent of a core, and what the databases write a second."""
+    before, written, began = deployment.processor_seconds(), deployment.database_writes(), time.monotonic()
     act()
     took, after = time.monotonic() - began, deployment.processor_seconds()
-    return {name: 100 * (after[name] - before.get(name, 0.0)) / took for name in after}
+    shares = {name: 100 * (after[name] - before.get(name, 0.0)) / took for name in after}
+    writes = {name: (count - written[name]) / took for name, count in deployment.database_writes().items()}
+    return {
+        phase: shares,
+        f"{phase}, whole stack": sum(shares.values()),
+        **{f"{phase}, {name} a second": count for name, count in writes.items()},
+    }
 
 
 def request_times(rest: httpx.Client, name: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The benchmarks of many connectors, a backlog and a long history run, with few of each: no figure means anything.
+"""The benchmarks of many connectors, servers, a backlog and a long history run, with little: no figure means anything.
 
 In ``make matrix``, as they are minutes; tests/store/test_long_history.py and tests/spark/test_fairness.py are what
 ``make test`` has of it.
@@ -31,6 +31,15 @@ def test_busy_connectors_among_idle_ones(tmp_path: Path) -> None:
     assert found["DAG file parsed"] > 0
     assert found["idle"]["airflow-scheduler"] > 0
     assert found["task starts a second, busy"] > 0
+    assert found["busy, metadata, rows a second"] > 0
+
+
+def test_servers_that_plan_capacity_counts_with(tmp_path: Path) -> None:
+    found = figures_of("servers", tmp_path, "--seconds", "1")
+    assert len(found) == 5
+    assert min(found.values()) > 0
+    parsed = figures_of("dag_file", tmp_path)
+    assert 0 < parsed["10"] < parsed["1000"]
 
 
 def test_small_connectors_beside_a_backlog(tmp_path: Path) -> None:
