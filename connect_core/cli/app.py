@@ -67,6 +67,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "connect_core.cli.verify:verify",
             "Recount what a sink has written, and compare it with its markers, the database and Kafka.",
         ),
+        "plan-capacity": (
+            "connect_core.cli.plan_capacity:command",
+            "Work out what a deployment needs for so many connectors and records, and what is full first.",
+        ),
         "new-connector": (
             "connect_core.cli.new_connector:new_connector",
             "Create an installable package with a source, a sink, or both, and their tests.",
