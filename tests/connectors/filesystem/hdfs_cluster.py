@@ -21,7 +21,7 @@ from tests.integration.ports import free_port
 if TYPE_CHECKING:
     import hdfs_native
 
-__all__ = ["HdfsCluster", "hdfs_cluster"]
+__all__ = ["HdfsCluster", "hadoop_command", "hdfs_cluster", "write_site"]
 
 _MODULE = "org.apache.hadoop:hadoop-client-minicluster:3.5.0"
 _OF_SPARK = ("hadoop-client-*", "slf4j-api-*", "log4j-*", "jcl-over-slf4j-*", "leveldbjni-*", "commons-*")
@@ -102,18 +102,7 @@ class HdfsCluster:
             return subprocess.Popen(self._command(_CLASSES[name], *arguments), stdout=log, stderr=subprocess.STDOUT)
 
     def _command(self, main: str, *arguments: str) -> list[str]:
-        jars = [str(jar) for pattern in _OF_SPARK for jar in sorted((spark_home() / "jars").glob(f"{pattern}.jar"))]
-        path = [str(self.conf), f"{maven_jars('hdfs-3.5.0', [_MODULE], lambda line: None)}/*", *jars]
-        return [
-            str(find_java()),
-            "-Xmx160m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            os.pathsep.join(path),
-            main,
-            *arguments,
-        ]
+        return hadoop_command(self.conf, main, *arguments)
 
     def _write_settings(self) -> None:
         host = "127.0.0.1"
@@ -131,11 +120,30 @@ class HdfsCluster:
             "dfs.heartbeat.interval": "1",
             "dfs.namenode.heartbeat.recheck-interval": "1000",
         }
-        for name, settings in (("core", core), ("hdfs", hdfs)):
-            entries = (
-                f"<property><name>{key}</name><value>{value}</value></property>" for key, value in settings.items()
-            )
-            (self.conf / f"{name}-site.xml").write_text(f"<configuration>{''.join(entries)}</configuration>")
+        write_site(self.conf, "core", core)
+        write_site(self.conf, "hdfs", hdfs)
+
+
+def hadoop_command(conf: Path, main: str, *arguments: str) -> list[str]:
+    """Return how a class of Hadoop's servers is started, with the settings in ``conf``."""
+    jars = [str(jar) for pattern in _OF_SPARK for jar in sorted((spark_home() / "jars").glob(f"{pattern}.jar"))]
+    path = [str(conf), f"{maven_jars('hdfs-3.5.0', [_MODULE], lambda line: None)}/*", *jars]
+    return [
+        str(find_java()),
+        "-Xmx160m",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-cp",
+        os.pathsep.join(path),
+        main,
+        *arguments,
+    ]
+
+
+def write_site(conf: Path, name: str, settings: Mapping[str, str]) -> None:
+    """Write ``NAME-site.xml`` of Hadoop."""
+    entries = (f"<property><name>{key}</name><value>{value}</value></property>" for key, value in settings.items())
+    (conf / f"{name}-site.xml").write_text(f"<configuration>{''.join(entries)}</configuration>")
 
 
 @contextmanager
