@@ -14,7 +14,8 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from rich.console import Console
 from tests.benchmarks.comparison import Comparison, Work, compared, machine
 from tests.benchmarks.environment import Environment, benchmark_environment
 from tests.benchmarks.report import draw, show
-from tests.benchmarks.works import parquet, postgresql, registry, text_file
+from tests.benchmarks.works import iceberg, object_store, parquet, postgresql, registry, text_file
+from tests.connectors.filesystem.storages.s3.servers import S3Server, seaweed_running
 from tests.schema_registry.apicurio_server import apicurio_running
 
 __all__ = ["main", "works_of"]
@@ -32,6 +34,7 @@ _PLAIN: Mapping[str, tuple[Callable[[Environment, int], Work], int]] = {
     "parquet": (parquet.two_transforms, parquet.RECORDS),
     "parquet-eight": (parquet.eight_transforms, parquet.RECORDS),
     "parquet-python": (parquet.python_transform, parquet.RECORDS),
+    "iceberg": (iceberg.iceberg_table, iceberg.RECORDS),
     "file-to-kafka": (text_file.file_to_kafka, text_file.RECORDS),
     "table-to-kafka": (postgresql.table_to_kafka, postgresql.ROWS),
     "kafka-to-table": (postgresql.kafka_to_table, postgresql.UPSERTS),
@@ -40,20 +43,34 @@ _WITH_REGISTRY: Mapping[str, tuple[Callable[[Environment, str, int], Work], int]
     "registry-to-parquet": (registry.registry_to_parquet, registry.RECORDS),
     "registry-from-table": (registry.registry_from_table, registry.ROWS),
 }
-WORKS = (*_PLAIN, *_WITH_REGISTRY)
+_WITH_S3: Mapping[str, tuple[Callable[[Environment, S3Server, int], Work], int]] = {
+    "parquet-s3": (object_store.parquet_to_s3, object_store.RECORDS),
+}
+WORKS = (*_PLAIN, *_WITH_S3, *_WITH_REGISTRY)
 
 
-def works_of(
-    names: Sequence[str], environment: Environment, scale: float, url: str | None
-) -> Iterator[Callable[[], Work]]:
-    """Yield what prepares each work; ``scale``: times the records; ``url``: the registry's."""
+@dataclass(frozen=True)
+class Servers:
+    """The servers of a run; ``registry`` (its address) and ``s3`` are there if a work needs them."""
+
+    environment: Environment
+    registry: str | None = None
+    s3: S3Server | None = None
+
+
+def works_of(names: Sequence[str], servers: Servers, scale: float) -> Iterator[Callable[[], Work]]:
+    """Yield what prepares each work; ``scale``: times the records."""
+    environment = servers.environment
     for name in names:
         if name in _PLAIN:
             prepare, records = _PLAIN[name]
             yield partial(prepare, environment, int(records * scale))
-        elif url is not None:
-            with_url, records = _WITH_REGISTRY[name]
-            yield partial(with_url, environment, url, int(records * scale))
+        elif name in _WITH_S3 and servers.s3 is not None:
+            with_s3, records = _WITH_S3[name]
+            yield partial(with_s3, environment, servers.s3, int(records * scale))
+        elif servers.registry is not None:
+            with_registry, records = _WITH_REGISTRY[name]
+            yield partial(with_registry, environment, servers.registry, int(records * scale))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,8 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unknown work {', '.join(unknown)}: choose of {', '.join(WORKS)}")
     console, found = Console(width=150), list[Comparison]()
     names = options.works or WORKS
-    with _environment(options, any(name in _WITH_REGISTRY for name in names)) as (environment, url):
-        for prepare in works_of(names, environment, options.scale, url):
+    with _servers(options, names) as servers:
+        for prepare in works_of(names, servers, options.scale):
             found.append(compared(prepare(), options.rounds))
             show(console, found[-1])
             _write(found, options)
@@ -81,16 +98,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _environment(options: argparse.Namespace, has_registry: bool) -> Iterator[tuple[Environment, str | None]]:
-    with tempfile.TemporaryDirectory(prefix="connect-bench-") as name:
-        folder = Path(name)
-        with benchmark_environment(folder, options.jars, has_peer=not options.without_peer) as environment:
-            if not has_registry:
-                yield environment, None
-                return
-            (folder / "registry").mkdir()
-            with apicurio_running(folder / "registry") as url:
-                yield environment, url
+def _servers(options: argparse.Namespace, names: Sequence[str]) -> Iterator[Servers]:
+    with ExitStack() as running:
+        folder = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="connect-bench-")))
+        has_peer = not options.without_peer
+        environment = running.enter_context(benchmark_environment(folder, options.jars, has_peer=has_peer))
+        registry, s3 = None, None
+        if any(name in _WITH_REGISTRY for name in names):
+            registry = running.enter_context(apicurio_running(_made(folder / "registry")))
+        if any(name in _WITH_S3 for name in names):
+            s3 = S3Server(running.enter_context(seaweed_running(_made(folder / "s3"))))
+        yield Servers(environment, registry, s3)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def _write(found: Sequence[Comparison], options: argparse.Namespace) -> None:

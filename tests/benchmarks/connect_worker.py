@@ -91,8 +91,8 @@ def connect_worker(bootstrap: str, jars: Path, work: Path, plugins: Path | None 
 
 
 def fetch_jars(jars: Path) -> Path:
-    """Fetch the peers' jars unless they are there."""
-    if not (jars / "plugins" / "iceberg").exists():
+    """Fetch the peers' jars unless they are there; those for S3 are the newest ones of them."""
+    if not any((jars / "plugins" / "iceberg").glob("iceberg-aws-bundle-*.jar")):
         subprocess.run(["bash", PEER / "fetch.sh", jars], check=True)
     return jars
 

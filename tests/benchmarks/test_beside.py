@@ -14,7 +14,7 @@ from tests.full_run import IS_FULL_RUN
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 WORKS = (
-    ("parquet", "parquet-python", "file-to-kafka", "table-to-kafka", "kafka-to-table")
+    ("parquet", "parquet-python", "iceberg", "parquet-s3", "file-to-kafka", "table-to-kafka", "kafka-to-table")
     if IS_FULL_RUN
     else ("file-to-kafka",)
 )

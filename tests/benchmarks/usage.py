@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from connect_core.dev.spark_processes import DAEMON_MODULE
+
 __all__ = ["Usage", "role_of", "watched"]
 
 _SAMPLE_SECONDS = 0.25
@@ -18,8 +20,10 @@ _ROLES = (
     ("kafka.Kafka", "Kafka broker"),
     ("pyspark/daemon", "Spark's Python workers"),
     ("pyspark.daemon", "Spark's Python workers"),
+    (DAEMON_MODULE, "Spark's Python workers"),
     ("org.apache.spark", "Spark's JVM"),
     ("spark/kafka_to_parquet.py", "Spark, started by its own script"),
+    ("weed server", "S3 server"),
     ("apicurio", "schema registry"),
     ("quarkus", "schema registry"),
     ("postgres", "PostgreSQL"),

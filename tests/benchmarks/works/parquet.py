@@ -19,7 +19,7 @@ from tests.benchmarks.connect_worker import PEER, connector
 from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.environment import PARTITIONS, Environment
 
-__all__ = ["eight_transforms", "iceberg", "python_transform", "sink_config", "two_transforms"]
+__all__ = ["eight_transforms", "fill", "iceberg", "ours", "python_transform", "sink_config", "two_transforms"]
 
 RECORDS = 2_000_000
 TOPIC = "orders"
@@ -66,7 +66,7 @@ _NUMBERS = count()
 
 def two_transforms(environment: Environment, records: int = RECORDS) -> Work:
     """MaskField and InsertField."""
-    _filled(environment, records)
+    fill(environment, records)
     others = [Way(SPARK, _spark(environment))] if environment.peer else []
     others.append(Way(BARE, lambda turn: bare(environment.bootstrap)))
     goals = [Goal(ICEBERG, 5, in_each=True, limits_cpu=True), Goal(SPARK, 2), Goal(BARE, 0.5)]
@@ -76,14 +76,14 @@ def two_transforms(environment: Environment, records: int = RECORDS) -> Work:
 
 def eight_transforms(environment: Environment, records: int = RECORDS) -> Work:
     """Eight of the built-in transforms."""
-    _filled(environment, records)
+    fill(environment, records)
     title = f"{records:,} JSON orders → 8 transforms → Parquet"
     return _work(environment, ("parquet-eight", title), (EIGHT, EIGHT), [Goal(ICEBERG, 6, limits_cpu=True)])
 
 
 def python_transform(environment: Environment, records: int = RECORDS) -> Work:
     """A transform written in Python, record by record, beside one in Java."""
-    _filled(environment, records)
+    fill(environment, records)
     title = f"{records:,} JSON orders → a user's Python record transform (peer: Java's MaskField) → Parquet"
     goals = [Goal(ICEBERG, 1, limits_cpu=True)]
     return _work(environment, ("parquet-python", title), (PYTHON_MASK, JAVA_MASK), goals)
@@ -106,7 +106,8 @@ def _work(
 
 
 @cache
-def _filled(environment: Environment, records: int) -> None:
+def fill(environment: Environment, records: int) -> None:
+    """Write the orders that all works read which export them; once a run."""
     environment.fill_with_orders(TOPIC, records)
 
 
