@@ -91,6 +91,7 @@ bench: venv ## Measure each lane beside the same work by Apache Kafka Connect an
 	-@$(BIN)/python -m tests.benchmarks.servers --json .cache/benchmarks/servers.json
 	-@$(BIN)/python -m tests.benchmarks.dag_file --json .cache/benchmarks/dag_file.json
 	-@$(BIN)/python -m tests.benchmarks.spark_workers --json .cache/benchmarks/spark_workers.json
+	-@$(BIN)/python -m tests.benchmarks.memory --json .cache/benchmarks/memory.json
 	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, both lanes on thousands; a million faulty steps

@@ -1,4 +1,4 @@
-"""The benchmarks of many connectors, servers, a backlog and a long history run, with little: no figure means anything.
+"""The benchmarks of many connectors, servers, a backlog, a long history and memory run: no figure means anything.
 
 In ``make matrix``, as they are minutes; tests/store/test_long_history.py and tests/spark/test_fairness.py are what
 ``make test`` has of it.
@@ -53,3 +53,9 @@ def test_history_is_added_and_forgotten(tmp_path: Path) -> None:
     found = figures_of("long_history", tmp_path, "--intervals", "500")
     assert found["a whole run"]["after_ms"] > 0
     assert found["/v1/connectors"]["after_ms"] > 0
+
+
+def test_memory_of_a_worker(tmp_path: Path) -> None:
+    found = figures_of("memory", tmp_path, "--records", "20000", "40000")
+    assert [(one["records"], one["processes"] >= 4) for one in found["exports"]] == [(20_000, True), (40_000, True)]
+    assert all(one["peak_bytes"] > 50_000_000 for one in found["exports"])
