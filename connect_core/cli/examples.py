@@ -18,6 +18,7 @@ from connect_core.herder.status import ConnectorStatus, State, TaskStatus, get_s
 
 __all__ = [
     "EXPORT",
+    "HOURLY",
     "LINES",
     "SHOP_COPIES",
     "SHOP_ORDERS",
@@ -25,6 +26,7 @@ __all__ = [
     "SOURCE",
     "deploy",
     "failure_of",
+    "load_example",
     "load_examples",
     "output_path",
     "with_registry",
@@ -36,6 +38,7 @@ LINES = "text-export.json"
 SHOP_ORDERS = "shop-orders.properties"
 SHOP_COPIES = "shop-copies.properties"
 SHOP_PARQUET = "shop-parquet.properties"
+HOURLY = "visits-hourly.properties"
 _FILES = (SOURCE, EXPORT, LINES, SHOP_ORDERS, SHOP_COPIES, SHOP_PARQUET)
 _SHOP = (SHOP_ORDERS, SHOP_COPIES, SHOP_PARQUET)
 _AVRO = {
@@ -49,7 +52,12 @@ _ADDRESS = "connection.url"
 
 def load_examples(home: Home) -> dict[str, ConnectorFile]:
     """Return the examples by file name, sources before their sinks. Raise ConnectError if one is missing."""
-    return {name: _located(read_connector_file(_file(home, name)), home) for name in _FILES}
+    return {name: load_example(home, name) for name in _FILES}
+
+
+def load_example(home: Home, name: str) -> ConnectorFile:
+    """Return one example. Raise ConnectError if it is missing."""
+    return _located(read_connector_file(_file(home, name)), home)
 
 
 def with_registry(examples: Mapping[str, ConnectorFile]) -> dict[str, ConnectorFile]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from connect_core.cli.hourly import Hours
 from connect_core.cli.moved_data import MovedInterval
 
 __all__ = ["Counts", "Findings", "Live", "ShopCounts", "Times", "print_findings"]
@@ -83,6 +84,7 @@ class Findings:
     counts: Counts
     live: Live
     shop: ShopCounts
+    hours: Hours
     export: str
     """The connector that writes Parquet."""
 
@@ -108,7 +110,15 @@ def print_findings(
         shown = [_table(_last(intervals), findings.jobs)] if _fits(intervals) else []
         console.print("", head, *shown, sep="\n")
     console.print()
-    for line in (*_summary(findings), "", *_addresses(environment, shop, registry), "", _ending(times)):
+    for line in (
+        *_summary(findings),
+        "",
+        *_hours(findings.hours),
+        "",
+        *_addresses(environment, shop, registry),
+        "",
+        _ending(times),
+    ):
         console.print(line, soft_wrap=True)
 
 
@@ -152,6 +162,17 @@ def _summary(findings: Findings) -> list[str]:
         f"[bold]Live[/]       a new line of the broker's log was in Parquet after {live.line:.1f} s, by itself",
         f"           order {live.inserted} inserted and order {live.updated} updated: in order_copies after"
         f" {live.copied:.1f} s, in Parquet after {live.exported:.1f} s",
+    ]
+
+
+def _hours(hours: Hours) -> list[str]:
+    first = min(hours.rows)
+    how = "there already" if hours.seconds is None else f"exported by Airflow's backfill in {hours.seconds:.1f} s"
+    return [
+        f"[bold]By the hour[/]  {escape(hours.connector)}: {len(hours.rows)} past hours from {first:%H:%M} UTC,"
+        f" {sum(hours.rows.values())} rows, {how}; the present one follows when it is full",
+        escape(hours.line),
+        *([escape(hours.told)] if hours.told else []),
     ]
 
 

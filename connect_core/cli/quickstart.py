@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -15,16 +16,19 @@ from connect_core.cli.deployment import open_deployment, settings_of
 from connect_core.cli.dev import progress
 from connect_core.cli.examples import (
     EXPORT,
+    HOURLY,
     LINES,
     SHOP_COPIES,
     SHOP_PARQUET,
     SOURCE,
     deploy,
+    load_example,
     load_examples,
     output_path,
     with_registry,
 )
 from connect_core.cli.findings import Counts, Findings, Live, ShopCounts, Times, print_findings
+from connect_core.cli.hourly import HourlyExport, Hours
 from connect_core.cli.live import Effect, NewFiles, await_effects, line_arrives, orders_arrive
 from connect_core.cli.moved_data import (
     MovedInterval,
@@ -38,6 +42,7 @@ from connect_core.cli.moved_data import (
 from connect_core.cli.spark_jobs import job_ids
 from connect_core.cli.waiter import ConnectorWaiter
 from connect_core.configs import ConnectorFile
+from connect_core.dag.wiring import airflow_api
 from connect_core.dev.environment import load_environment
 from connect_core.dev.home import Home
 from connect_core.dev.log_lines import cause_log_line
@@ -45,6 +50,7 @@ from connect_core.dev.services import STANDARD
 from connect_core.dev.shop import Change, Shop
 from connect_core.dev.stack import Report, Stack
 from connect_core.dev.supervisor import running
+from connect_core.dev.visits import Visits
 from connect_core.errors import ConnectError
 from connect_core.herder.context import Herder
 
@@ -83,7 +89,7 @@ def quickstart(
         try:
             herder = deployment.herder("quickstart")
             examples = with_registry(load_examples(home)) if registry else load_examples(home)
-            findings = _Demonstration(stack, herder, examples, Shop(home), report).run()
+            findings = _Demonstration(stack, herder, examples, Shop(home), report).run(load_example(home, HOURLY))
         finally:
             deployment.database.close()
     environment = stack.environment()
@@ -102,24 +108,39 @@ class _Demonstration:
     shop: Shop
     report: Report
 
-    def run(self) -> Findings:
-        """Deploy the examples, send live data through them, and collect the results."""
+    def run(self, hourly: ConnectorFile) -> Findings:
+        """Deploy the examples, send live data through them, and collect the results.
+
+        ``hourly``: the example that has a schedule, and moves nothing live until an hour is full.
+        """
         # The shop's connectors are refused unless its tables exist.
         self.shop.create()
+        visits = Visits(self.stack.environment()["CONNECT_BOOTSTRAP_SERVERS"], hourly.config["topics"])
+        first = visits.create()
         for file in (EXPORT, LINES, SHOP_PARQUET):
             self._output(file).parent.mkdir(parents=True, exist_ok=True)
-        for example in self.examples.values():
+        for example in (*self.examples.values(), hourly):
             self.report.say(f"connector {example.name}: {deploy(self.herder, example)}")
         waiter = ConnectorWaiter(self.herder, self._names(), self.report)
         waiter.wait("the first records", lambda: self._with_fewer_than(1), _FIRST_SECONDS)
         waiter.wait("the existing data to be moved", self._behind, _FIRST_SECONDS)
         live = self._follow_changes(waiter)
+        hours = self._past_hours(hourly, first)
+        visits.add()
         while self._with_fewer_than(_ENOUGH):
             self._move_more(waiter)
         counts, shop = self._counts(waiter)
         jobs = job_ids(self.stack.environment()["CONNECT_SPARK_UI"])
         intervals = {name: self._intervals(name) for name in self._names()}
-        return Findings(intervals, jobs, counts, live, shop, self._name(EXPORT))
+        return Findings(intervals, jobs, counts, live, shop, hours, self._name(EXPORT))
+
+    def _past_hours(self, hourly: ConnectorFile, first: datetime) -> Hours:
+        api = airflow_api(self.herder.worker)
+        try:
+            export = HourlyExport(self.herder, api, hourly, self.stack.home, first)
+            return export.export_past(ConnectorWaiter(self.herder, [hourly.name], self.report))
+        finally:
+            api.close()
 
     def _follow_changes(self, waiter: ConnectorWaiter) -> Live:
         """Make the broker log a line and change orders → the seconds until each has reached its target."""

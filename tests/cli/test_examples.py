@@ -9,6 +9,7 @@ import pytest
 
 from connect_core.cli.examples import (
     EXPORT,
+    HOURLY,
     LINES,
     SHOP_COPIES,
     SHOP_ORDERS,
@@ -16,6 +17,7 @@ from connect_core.cli.examples import (
     SOURCE,
     deploy,
     failure_of,
+    load_example,
     load_examples,
     output_path,
 )
@@ -43,6 +45,11 @@ def test_examples_are_accepted(harness: Harness) -> None:
     files = [examples[name] for name in (SOURCE, EXPORT, LINES)]
     assert [deploy(harness.herder, example) for example in files] == ["created"] * 3
     assert examples[SOURCE].config["topic"] == examples[EXPORT].config["topics"] == examples[LINES].config["topics"]
+
+
+def test_export_by_the_hour_is_accepted(harness: Harness) -> None:
+    example = load_example(Home(ROOT / ".connect", ROOT), HOURLY)
+    assert deploy(harness.herder, example) == "created"
 
 
 def test_shop_is_looked_for_in_the_stack(tmp_path: Path) -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from connect_core.cli.findings import Counts, Findings, Live, ShopCounts, Times, print_findings
+from connect_core.cli.hourly import Hours
 from connect_core.cli.moved_data import Bound, MovedInterval
 
+HOURS = Hours(
+    "by-hour",
+    {datetime(2026, 11, 27, hour, tzinfo=UTC): 60 for hour in (7, 6)},
+    14.25,
+    "python -c 'count [them]'",
+    "7 │ 60",
+)
 PROCESSES = frozenset({("t-0", 71), ("t-1", 72)})
 
 
@@ -30,7 +39,7 @@ def test_findings_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     of_table = MovedInterval(1, 3, (Bound("orders", None, '{"id":3,"timestamp":5}'),), "connect-y-1-1", frozenset())
     live, shop = Live(4.25, 4, 1, 5.5, 6.5), ShopCounts(4, 5, 5, 4)
     moving = {"export": moved, "orders": [of_table]}
-    findings = Findings(moving, jobs, Counts({0: 7}, 7, 2, 7), live, shop, "export")
+    findings = Findings(moving, jobs, Counts({0: 7}, 7, 2, 7), live, shop, HOURS, "export")
     environment = {
         "CONNECT_AIRFLOW_URL": "http://127.0.0.1:1",
         "CONNECT_AIRFLOW_USER": "admin",
@@ -56,6 +65,9 @@ def test_findings_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "7 rows in 2 files",
         "(0, 71) (1, 72)",
         "after 4.2 s",
+        "by-hour: 2 past hours from 06:00 UTC, 120 rows, exported by Airflow's backfill in 14.2 s;",
+        "python -c 'count [them]'",
+        "7 │ 60",
         "admin",
     )
     assert [

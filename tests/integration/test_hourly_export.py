@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 from confluent_kafka import Producer
 
+from connect_core.dag.backfill_requests import request_backfill
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
 from connect_core.herder import offsets
@@ -71,9 +72,8 @@ def inodes(home: Path) -> dict[Path, int]:
 
 
 def by_api(deployment: Deployment, dag_id: str, first: datetime, last: datetime) -> None:
-    """Ask for a backfill as Airflow's page does."""
-    asked = {"from_date": first.isoformat(), "to_date": last.isoformat(), "reprocess_behavior": "completed"}
-    deployment.airflow.call("POST", "/backfills", json={"dag_id": dag_id, "max_active_runs": 2, **asked})
+    """Ask for a backfill as Airflow's page does, and the quickstart."""
+    request_backfill(deployment.airflow, dag_id, first, last)
 
 
 def by_command(deployment: Deployment, dag_id: str, first: datetime, last: datetime) -> None:

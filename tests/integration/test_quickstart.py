@@ -49,6 +49,7 @@ def test_quickstart_moves_live_data_and_down_leaves_nothing(project: Path) -> No
     check_files(done.stdout)
     check_shop(done.stdout)
     check_registry(done.stdout)
+    check_hours(project, done.stdout)
     assert "Airflow       http://127.0.0.1:" in done.stdout
     assert connect(project, "dev", "down").returncode == 0
     assert marked(project / ".connect") == set()
@@ -69,6 +70,16 @@ def check_files(told: str) -> None:
     assert counts is not None, told[-3000:]
     assert int(counts[1]) > 0
     assert len(set(counts.groups())) == 1
+
+
+def check_hours(project: Path, told: str) -> None:
+    """Check that past hours were exported, and that the line which counts them works as it is printed."""
+    assert re.search(r"visits-hourly: 3 past hours from \d\d:00 UTC, 180 rows, exported by Airflow's backfill", told)
+    line = re.search(r"^\S*python\S* -c 'import duckdb; .*$", told, re.MULTILINE)
+    assert line is not None, told[-3000:]
+    counted = subprocess.run(line[0], shell=True, cwd=project, capture_output=True, text=True, timeout=60, check=True)
+    assert len(re.findall(r"│ +\d+ │ +\d+ +│ +60 │ +23 │", counted.stdout)) == 3
+    assert counted.stdout.rstrip() in told
 
 
 def check_registry(told: str) -> None:
