@@ -55,6 +55,8 @@ _SERVICES = {
     "org.apache.kafka.connect.storage.Converter": ["testing.ReversingConverter"],
     "org.apache.kafka.connect.storage.HeaderConverter": ["testing.ReversingConverter"],
 }
+_NOTICE = "#\n# As a licence often is.\n#\n"
+"""Where service files begin with one, it has lines of nothing but the sign."""
 
 
 def silent(line: str) -> None:
@@ -64,7 +66,8 @@ def silent(line: str) -> None:
 def test_plugin() -> Path:
     """Return a folder for ``plugin.path`` with the plugin in it; it is compiled when its sources have changed."""
     sources = sorted(SOURCE.rglob("*.java"))
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
+    content = [*(file.read_bytes() for file in sources), repr((_NOTICE, _SERVICES)).encode()]
+    digest = hashlib.sha256(b"".join(content)).hexdigest()[:16]
     folder = user_cache() / f"test-plugin-of-two-jars-{digest}"
     jar = folder / "testing" / "testing.jar"
     folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +90,7 @@ def _build(jar: Path) -> None:
         # As most plugins are several jars: its service files are in one, its classes in the other.
         with zipfile.ZipFile(jar.with_name("services.jar"), "w") as archive:
             for interface, names in _SERVICES.items():
-                archive.writestr(f"META-INF/services/{interface}", "\n".join(names))
+                archive.writestr(f"META-INF/services/{interface}", _NOTICE + "\n".join(names))
         draft = jar.with_suffix(".draft")
         with zipfile.ZipFile(draft, "w") as archive:
             for file in Path(classes).rglob("*.class"):

@@ -84,7 +84,7 @@ final class Catalog implements Lane {
             for (URL file : Collections.list(plugin.loader().getResources("META-INF/services/" + INTERFACES.get(type)))) {
                 try (InputStream content = file.openStream()) {
                     String text = new String(content.readAllBytes(), StandardCharsets.UTF_8);
-                    if (text.lines().anyMatch(line -> line.split("#")[0].trim().equals(plugin.className()))) return true;
+                    if (text.lines().anyMatch(line -> line.split("#", 2)[0].trim().equals(plugin.className()))) return true;
                 }
             }
         } catch (IOException error) {
