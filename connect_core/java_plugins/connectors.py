@@ -25,6 +25,7 @@ from connect_core.java_host.host import JavaHost, Lane
 from connect_core.java_plugins.catalog import JavaClass
 from connect_core.java_plugins.definitions import config_values, definition_of
 from connect_core.java_plugins.plugins import JavaPlugins
+from connect_core.java_plugins.refusals import refuse_impossible
 
 __all__ = ["TASK_CLASS", "JavaConnector", "JavaSinkConnector", "JavaSourceConnector"]
 
@@ -59,13 +60,15 @@ class JavaConnector(Connector):
         return self.java.version
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return the results of the plugin's own validation."""
+        """Return the results of the plugin's own validation. Raise ConfigError if it cannot run here."""
+        refuse_impossible(self.java.name)
         self.plugins.heap_of(config)
         told = self.plugins.ask("catalog.validate", {"class": self.java.name, "config": dict(config)})
         return config_values(told["values"], self.config())
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Store the configuration; an idle connector needs no process."""
+        """Store the configuration; an idle connector needs no process. Raise ConfigError if it cannot run here."""
+        refuse_impossible(self.java.name)
         self._config = config
 
     def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:
