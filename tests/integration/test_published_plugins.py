@@ -1,0 +1,71 @@
+"""Plugins of others from a Maven repository, unchanged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from connect_core.dev.java_runtime import java_runtime
+from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
+from tests.integration.topics import Topics
+from tests.java_plugins.equipment import silent
+from tests.programs import maven_jars
+
+pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(400)]
+
+POM = Path(__file__).with_name("java_plugin.xml")
+TRANSFORMS = ("com.github.jcustenborder.kafka.connect", "kafka-connect-transform-common", "0.1.0.14")
+PACKAGE = "com.github.jcustenborder.kafka.connect.transform.common"
+ROWS = 200
+
+
+def jars(plugin: tuple[str, str, str]) -> Path:
+    """Return the folder with all jars of a plugin."""
+    group, artifact, version = plugin
+    properties = {"plugin.group": group, "plugin.artifact": artifact, "plugin.version": version}
+    return maven_jars(f"{artifact}-{version}", POM, properties)
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
+    plugins = tmp_path_factory.mktemp("plugins")
+    # A folder of plugin.path is one plugin, with all its jars.
+    (plugins / "transforms").symlink_to(jars(TRANSFORMS))
+    more = {
+        "plugin.path": str(plugins),
+        "java.plugin.libs": str(java_runtime(silent)),
+        "java.plugin.heap": "128m",
+    }
+    with plugin_worker(tmp_path_factory.mktemp("published"), bootstrap, more) as running:
+        yield running
+
+
+def test_transforms_rename_the_fields_of_a_native_source(worker: PluginWorker, topics: Topics) -> None:
+    topic = topics.create(1)
+    worker.put(
+        "renamed",
+        {
+            "connector.class": "GuideSource",
+            "topic": topic,
+            "stream": "s",
+            "count": str(ROWS),
+            "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+            "value.converter.schemas.enable": "false",
+            "transforms": "hoist,rename,case",
+            "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+            "transforms.hoist.field": "line",
+            "transforms.rename.type": f"{PACKAGE}.PatternRename$Value",
+            "transforms.rename.field.pattern": "^line$",
+            "transforms.rename.field.replacement": "row_text",
+            "transforms.case.type": f"{PACKAGE}.ChangeCase$Value",
+            "transforms.case.from": "LOWER_UNDERSCORE",
+            "transforms.case.to": "UPPER_CAMEL",
+        },
+    )
+    values = eventually(lambda: topics.read(topic) if topics.exists(topic) else [], lambda found: len(found) >= ROWS)
+    assert [json.loads(value) for value in values] == [{"RowText": f"row {n}"} for n in range(1, ROWS + 1)]
+    worker.delete("renamed")
