@@ -12,7 +12,7 @@ from rich.table import Table
 from connect_core.configs import load_worker
 from connect_core.dev.java_runtime import build_host, java_runtime
 from connect_core.errors import ConnectError
-from connect_core.java_host.settings import HOST_JAR
+from connect_core.java_host.jar import HOST_JAR
 from connect_core.java_plugins.plugins import JavaPlugins
 
 __all__ = ["app"]

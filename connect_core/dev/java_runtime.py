@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from connect_core.dev.jars import maven_jars
 from connect_core.dev.java import find_java
-from connect_core.java_host.settings import HOST_JAR
+from connect_core.java_host.jar import HOST_JAR
 from connect_core.java_plugins.plugins import default_libs
 
 __all__ = ["build_host", "compiler", "java_runtime"]

@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from connect_core.errors import ConfigError, ConnectError
+from connect_core.java_host.jar import host_jar
 from connect_core.java_host.java import java_program
 
-__all__ = ["DISCOVERIES", "HOST_JAR", "HostSettings", "environment", "heap_bytes", "split_options"]
+__all__ = ["DISCOVERIES", "HostSettings", "environment", "heap_bytes", "split_options"]
 
 DISCOVERIES = ("only_scan", "hybrid_warn", "hybrid_fail", "service_load")
 """Values of ``plugin.discovery`` (KIP-898)."""
 
 _HEAP = re.compile(r"(\d+)([kmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-HOST_JAR = Path(__file__).parent / "host.jar"
 _RUNTIME = "connect-runtime-*.jar"
 _REMEDY = "Run `connect java fetch`, or set java.plugin.libs to the folder libs of an Apache Kafka installation"
 
@@ -58,7 +58,7 @@ class HostSettings:
             "-Djava.awt.headless=true",
             *self.options,
             "-cp",
-            f"{HOST_JAR}:{self._libs()}/*",
+            f"{host_jar()}:{self._libs()}/*",
             "connectcore.Host",
             str(answers),
         ]

@@ -17,7 +17,8 @@ from urllib.parse import unquote
 import orjson
 
 from connect_core.java_host.host import JavaHost
-from connect_core.java_host.settings import HOST_JAR, HostSettings
+from connect_core.java_host.jar import host_jar
+from connect_core.java_host.settings import HostSettings
 from connect_core.settings.user_cache import user_cache
 
 __all__ = ["Catalog", "JavaClass", "read_catalog"]
@@ -159,7 +160,7 @@ def _locked(file: Path) -> Iterator[None]:
 
 def _stamp(settings: HostSettings) -> str:
     """Return a digest that changes with any jar, and with how plugins are discovered."""
-    digest = hashlib.sha256(HOST_JAR.read_bytes())
+    digest = hashlib.sha256(host_jar().read_bytes())
     digest.update(repr((_FORMAT, settings.discovery, settings.plugin_path)).encode())
     for root in (str(settings.libs), *settings.plugin_path):
         for name, size, changed in sorted(_files(Path(root))):

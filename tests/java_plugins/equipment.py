@@ -25,7 +25,8 @@ from connect_core.converters.string import StringConverter
 from connect_core.dev.java import find_java
 from connect_core.dev.java_runtime import compiler, java_runtime
 from connect_core.java_host.host import JavaHost
-from connect_core.java_host.settings import HOST_JAR, HostSettings
+from connect_core.java_host.jar import HOST_JAR
+from connect_core.java_host.settings import HostSettings
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.java_plugins.registration import JavaPluginSource
 from connect_core.settings.user_cache import user_cache
