@@ -24,13 +24,13 @@ from rich.console import Console
 from tests.benchmarks.comparison import Comparison, Work, compared, machine
 from tests.benchmarks.environment import Environment, benchmark_environment
 from tests.benchmarks.report import draw, show
-from tests.benchmarks.works import iceberg, object_store, parquet, postgresql, registry, text_file
+from tests.benchmarks.works import iceberg, java_plugins, object_store, parquet, postgresql, registry, text_file
 from tests.connectors.filesystem.storages.s3.servers import S3Server, seaweed_running
 from tests.schema_registry.apicurio_server import apicurio_running
 
 __all__ = ["main", "works_of"]
 
-_PLAIN: Mapping[str, tuple[Callable[[Environment, int], Work], int]] = {
+_PLAIN: dict[str, tuple[Callable[[Environment, int], Work], int]] = {
     "parquet": (parquet.two_transforms, parquet.RECORDS),
     "parquet-eight": (parquet.eight_transforms, parquet.RECORDS),
     "parquet-python": (parquet.python_transform, parquet.RECORDS),
@@ -46,7 +46,13 @@ _WITH_REGISTRY: Mapping[str, tuple[Callable[[Environment, str, int], Work], int]
 _WITH_S3: Mapping[str, tuple[Callable[[Environment, S3Server, int], Work], int]] = {
     "parquet-s3": (object_store.parquet_to_s3, object_store.RECORDS),
 }
-WORKS = (*_PLAIN, *_WITH_S3, *_WITH_REGISTRY)
+_WITH_JAVA: dict[str, tuple[Callable[[Environment, int], Work], int]] = {
+    "java-file-to-kafka": (java_plugins.file_to_kafka, text_file.RECORDS),
+    "java-debezium-snapshot": (java_plugins.debezium_snapshot, postgresql.ROWS),
+    "java-jdbc-upsert": (java_plugins.jdbc_upsert, postgresql.UPSERTS),
+}
+"""Last: from then on all classes that plugins have are Java's."""
+WORKS = (*_PLAIN, *_WITH_S3, *_WITH_REGISTRY, *_WITH_JAVA)
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,9 @@ class Servers:
 def works_of(names: Sequence[str], servers: Servers, scale: float) -> Iterator[Callable[[], Work]]:
     """Yield what prepares each work; ``scale``: times the records."""
     environment = servers.environment
-    for name in names:
-        if name in _PLAIN:
-            prepare, records = _PLAIN[name]
+    for name in sorted(names, key=lambda name: name in _WITH_JAVA):
+        if name in _PLAIN or name in _WITH_JAVA:
+            prepare, records = (_PLAIN | _WITH_JAVA)[name]
             yield partial(prepare, environment, int(records * scale))
         elif name in _WITH_S3 and servers.s3 is not None:
             with_s3, records = _WITH_S3[name]

@@ -17,6 +17,7 @@ __all__ = ["Usage", "role_of", "watched"]
 _SAMPLE_SECONDS = 0.25
 _ROLES = (
     ("ConnectStandalone", "Kafka Connect worker"),
+    ("connectcore.Host", "Java plugins' processes"),
     ("kafka.Kafka", "Kafka broker"),
     ("pyspark/daemon", "Spark's Python workers"),
     ("pyspark.daemon", "Spark's Python workers"),

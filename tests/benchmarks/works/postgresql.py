@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
+from itertools import count
 
 from connect_core.dev.secrets import secret
 from tests.benchmarks.comparison import Goal, Way, Work
@@ -11,10 +11,27 @@ from tests.benchmarks.connect_worker import connector
 from tests.benchmarks.connector_runs import Moved, upsert_config
 from tests.benchmarks.environment import Environment, committed
 
-__all__ = ["fill_table", "kafka_to_table", "source_config", "table_to_kafka"]
+__all__ = [
+    "ROWS",
+    "SNAPSHOT",
+    "UPSERT",
+    "UPSERTS",
+    "check_and_drop",
+    "debezium_upsert",
+    "drop_slots",
+    "fill_envelopes",
+    "fill_table",
+    "kafka_to_table",
+    "sink_values",
+    "snapshot",
+    "snapshot_values",
+    "source_config",
+    "table_to_kafka",
+]
 
 ROWS, UPSERTS = 1_000_000, 500_000
 SNAPSHOT, UPSERT = "Kafka Connect, Debezium PostgreSQL snapshot", "Kafka Connect, Debezium JDBC sink"
+_NUMBERS = count()
 TASKS = 2
 """Tasks that share a table in mode ``bulk``, which is what a snapshot is."""
 _BULK = {"mode": "bulk", "tasks.max": str(TASKS)}
@@ -88,10 +105,19 @@ def read(environment: Environment, way: str, rows: int, turn: int) -> Moved:
 def snapshot(environment: Environment, rows: int, turn: int) -> Moved:
     """Run Debezium's snapshot of the table, at-least-once."""
     assert environment.peer is not None
-    name = f"snapshot{turn}"
+    name = f"snapshot{next(_NUMBERS)}"
     topic = f"{name}.public.orders"
     environment.create_topic(topic)
-    values = {
+    values = snapshot_values(environment, name)
+    body = connector("debezium/source.json", values, {"slot.name": name, "publication.name": name})
+    done = environment.peer.pour(body, rows, lambda: committed(environment.bootstrap, topic))
+    drop_slots(environment)
+    return done
+
+
+def snapshot_values(environment: Environment, name: str) -> dict[str, str]:
+    """Return what fills the places in Debezium's source."""
+    return {
         "NAME": name,
         "PREFIX": name,
         "PGPORT": str(environment.stack.service("postgres").port),
@@ -99,21 +125,28 @@ def snapshot(environment: Environment, rows: int, turn: int) -> Moved:
         "PGPASSWORD": secret(environment.stack.home, "postgres"),
         "PGDB": "connect",
     }
-    body = connector("debezium/source.json", values, {"slot.name": name, "publication.name": name})
-    done = environment.peer.pour(body, rows, lambda: committed(environment.bootstrap, topic))
+
+
+def drop_slots(environment: Environment) -> None:
+    """Drop the replication slots that no connector uses any more."""
     with environment.superuser() as client:
         client.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
-    return done
 
 
 def kafka_to_table(environment: Environment, records: int = UPSERTS) -> Work:
     """JSON with its schema, upserted by key."""
-    environment.fill_with_orders("envelopes", records, "--envelope")
+    fill_envelopes(environment, records)
     ways = [Way("connect-core, JdbcSink, 4 tasks", partial(upsert, environment, records))]
     if environment.peer:
         ways.append(Way(UPSERT, partial(debezium_upsert, environment, records)))
     goals = [Goal(UPSERT, 6, limits_cpu=True)] if environment.peer else []
     return Work("kafka-to-table", f"{records:,} JSON orders with schema → PostgreSQL upsert", ways, goals)
+
+
+@cache
+def fill_envelopes(environment: Environment, records: int) -> None:
+    """Write the topic of orders with their schema."""
+    environment.fill_with_orders("envelopes", records, "--envelope")
 
 
 def upsert(environment: Environment, records: int, turn: int) -> Moved:
@@ -130,21 +163,33 @@ def upsert(environment: Environment, records: int, turn: int) -> Moved:
 def debezium_upsert(environment: Environment, records: int, turn: int) -> Moved:
     """Run Debezium's sink into a new table."""
     assert environment.peer is not None
-    address, table = environment.database, f"debezium_{turn}"
-    values: Mapping[str, str] = {
+    number = next(_NUMBERS)
+    table = f"debezium_{number}"
+    values = sink_values(environment, table, f"debezium-{number}")
+    done = environment.peer.drain("envelopes", connector("debezium/sink.json", values), environment.folder)
+    check_and_drop(environment, table, records)
+    return done
+
+
+def sink_values(environment: Environment, table: str, name: str) -> dict[str, str]:
+    """Return what fills the places in Debezium's sink."""
+    address = environment.database
+    return {
         "TOPIC": "envelopes",
-        "NAME": f"debezium-{turn}",
+        "NAME": name,
         "PGHOSTPORT": f"{address.host}:{address.port}",
         "PGDB": str(address.database),
         "PGUSER": str(address.username),
         "PGPASSWORD": str(address.password),
         "TABLE": table,
     }
-    done = environment.peer.drain("envelopes", connector("debezium/sink.json", values), environment.folder)
+
+
+def check_and_drop(environment: Environment, table: str, records: int) -> None:
+    """Drop a table that has all records. Raise RuntimeError if it has not."""
     _check(environment, table, records)
     with environment.superuser() as client:
         client.execute(f"DROP TABLE {table}")
-    return done
 
 
 def _check(environment: Environment, table: str, records: int) -> None:
