@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from croniter import croniter  # type: ignore[import-untyped]
-
+from connect_core.configs.schedules import cron_of, time_before
 from connect_core.errors import ConnectError
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def backfill_since(context: Context) -> datetime | None:
 def _time_before(schedule: Any, moment: datetime) -> datetime:
     if isinstance(schedule, timedelta):
         return moment - schedule
-    if isinstance(schedule, str) and croniter.is_valid(schedule):
-        before: datetime = croniter(schedule, moment).get_prev(datetime)
-        return before
+    cron = cron_of(schedule) if isinstance(schedule, str) else None
+    if cron is not None:
+        return time_before(cron, moment)
     raise ConnectError(f"The schedule {schedule} does not define when the data interval of this backfill run begins")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 from airflow.sdk import Asset, AssetAll, AssetAny
 from airflow.sdk.definitions.asset import BaseAsset
-from croniter import croniter  # type: ignore[import-untyped]
 
+from connect_core.configs.schedules import CRON_PRESETS, cron_of, duration_of
 from connect_core.errors import ConfigError
 
 __all__ = ["CONTINUOUS", "Schedule", "parse_asset", "parse_schedule"]
@@ -17,12 +16,9 @@ CONTINUOUS = "@continuous"
 
 Schedule = str | timedelta | BaseAsset | None
 
-_PRESETS = frozenset({CONTINUOUS, "@once", "@hourly", "@daily", "@weekly", "@monthly", "@quarterly", "@yearly"})
+_PRESETS = frozenset({CONTINUOUS, "@once", *CRON_PRESETS})
 _NONE = frozenset({"", "none", "@none"})
 _ASSET_PREFIX = "asset:"
-_DURATION = re.compile(
-    r"P(?:(?P<days>\d+)D)?(?:T(?=\d)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?)?", re.IGNORECASE
-)
 
 
 def parse_schedule(text: str) -> Schedule:
@@ -35,11 +31,11 @@ def parse_schedule(text: str) -> Schedule:
     text = " ".join(text.split())
     if text in _NONE:
         return None
-    if text in _PRESETS or croniter.is_valid(text):
+    if text in _PRESETS or cron_of(text) is not None:
         return text
     if text.startswith(_ASSET_PREFIX):
         return _assets(text.removeprefix(_ASSET_PREFIX).strip())
-    duration = _duration(text)
+    duration = duration_of(text)
     if duration:
         return duration
     raise ConfigError(
@@ -53,15 +49,6 @@ def parse_asset(uri: str) -> Asset:
         return Asset(uri=uri)
     except ValueError as error:
         raise ConfigError("schedule", uri, f"Airflow does not accept this as an asset URI: {error}") from error
-
-
-def _duration(text: str) -> timedelta | None:
-    if text.isdigit():
-        return timedelta(seconds=int(text))
-    match = _DURATION.fullmatch(text)
-    if match is None:
-        return None
-    return timedelta(**{unit: int(number) for unit, number in match.groupdict().items() if number})
 
 
 def _assets(text: str) -> BaseAsset:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import ClassVar
 from urllib.parse import unquote
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ from connect_core.connectors.filesystem.partitioners.joda import JodaFormat
 from connect_core.connectors.filesystem.partitioners.partitioner import Partitioner
 from connect_core.connectors.filesystem.partitioners.timestamps import EXTRACTORS, Extractor, of_wallclock
 from connect_core.errors import ConfigError, DataError, IllegalArgumentError
+from connect_core.java.zones import zone_of
 
 __all__ = ["TimeBasedPartitioner"]
 
@@ -40,7 +40,6 @@ _NO_TIME = hive_folder("time", None)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNLIKE = datetime(1987, 2, 3, 4, 5, 6, 789_000, UTC), datetime(2019, 11, 24, 17, 57, 38, 123_000, UTC)
 """Two times that differ in every unit: what they have in common is the pattern's own text."""
-_FIXED = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d\d?)(?::?(\d\d))?\Z")
 _CLASS = re.compile(r"(?:io\.confluent\.[\w.]+\$)?(\w+)TimestampExtractor\Z")
 
 
@@ -197,16 +196,11 @@ def _pattern(given: str | None, locale: str) -> JodaFormat:
 
 
 def _zone(name: str) -> tzinfo:
-    fixed = _FIXED.match(name)
     try:
-        if fixed:
-            shift = timedelta(hours=int(fixed[2]), minutes=int(fixed[3] or 0))
-            return timezone(shift if fixed[1] == "+" else -shift)
-        return ZoneInfo("UTC" if name == "Z" else name)
-    except (ValueError, OSError, KeyError) as error:
-        raise ConfigError(
-            _ZONE, name, "there is no such time zone; give one such as Europe/Berlin, UTC or +02:00"
-        ) from error
+        return zone_of(name)
+    except ValueError as error:
+        remedy = "there is no such time zone; give one such as Europe/Berlin, UTC or +02:00"
+        raise ConfigError(_ZONE, name, remedy) from error
 
 
 def _extractor(given: str) -> Extractor:
