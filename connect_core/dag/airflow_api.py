@@ -15,13 +15,14 @@ import httpx
 
 from connect_core.dag.airflow_client import AirflowClient
 from connect_core.dag.naming import TAG
-from connect_core.errors import NotFoundError
+from connect_core.errors import BadRequestError, IllegalWorkerStateError, NotFoundError
 
 __all__ = ["AirflowApi", "DagFile", "DagRun", "RunFilter"]
 
 _PAGE = 1000
 """Airflow returns fewer where its ``[api] maximum_page_limit`` is lower: 100 by default."""
 _RUNS_PAGE = 500
+_REFUSALS = (httpx.codes.BAD_REQUEST, httpx.codes.CONFLICT, httpx.codes.UNPROCESSABLE_ENTITY)
 _IDS_IN_ADDRESS = 50
 """DAG ids have up to 73 letters, and proxies refuse URLs longer than 8 KiB."""
 
@@ -118,6 +119,20 @@ class AirflowApi(AirflowClient):
     def trigger(self, dag_id: str) -> str:
         """Start a manual run and return its id. Raises NotFoundError."""
         return str(self.call("POST", f"/dags/{_part(dag_id)}/dagRuns", json={"logical_date": None})["dag_run_id"])
+
+    def backfill(self, dag_id: str, first: datetime, last: datetime) -> None:
+        """Make the schedule's runs from ``first`` to ``last`` run again, or for the first time, one at a time.
+
+        Raises NotFoundError, IllegalWorkerStateError where a backfill is running, BadRequestError where there is none.
+        """
+        times = {"from_date": first.isoformat(), "to_date": last.isoformat()}
+        # "completed" includes runs that have failed.
+        body = {"dag_id": dag_id, **times, "reprocess_behavior": "completed", "max_active_runs": 1}
+        answer = self.answer("POST", "/backfills", _REFUSALS, {"json": body})
+        if answer.status_code == httpx.codes.CONFLICT:
+            raise IllegalWorkerStateError("A backfill of this connector is running in Airflow: wait for its end")
+        if answer.is_error:
+            raise BadRequestError(f"Airflow refuses this backfill: {answer.text[:300]}")
 
     def clear(self, dag_id: str, run_id: str) -> None:
         """Clear a run, so that its tasks are tried again. Raises NotFoundError."""

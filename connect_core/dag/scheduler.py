@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from types import MappingProxyType
 
 from connect_core.dag.airflow_api import AirflowApi
 from connect_core.dag.airflow_client import REQUESTS_AT_ONCE
@@ -72,6 +74,10 @@ class AirflowScheduler:
             self._api.clear(dag_id, newest[0].run_id)
         else:
             self._api.trigger(dag_id)
+
+    def backfill(self, connector: str, first: datetime, last: datetime) -> None:
+        """Start the runs of past times. Raises NotFoundError before it is deployed, and as ``AirflowApi.backfill``."""
+        self._api.backfill(dag_id_of(connector), first, last)
 
     def deploy_all(self, connectors: Collection[str]) -> Outcomes:
         """Make Airflow load the DAGs of stored connectors: one parse of the file they share, then one list.
@@ -199,6 +205,10 @@ class RequestingScheduler:
         """Request another try of the unfinished interval."""
         self._ask("retry", connector)
 
-    def _ask(self, kind: str, connector: str) -> None:
+    def backfill(self, connector: str, first: datetime, last: datetime) -> None:
+        """Request the runs of past times; whether Airflow refuses them is stored with the request."""
+        self._ask("backfill", connector, {"first": first.isoformat(), "last": last.isoformat()})
+
+    def _ask(self, kind: str, connector: str, detail: Mapping[str, str] = MappingProxyType({})) -> None:
         with self._database.write() as connection:
-            add(connection, Asked(kind, connector, actor=self._actor))
+            add(connection, Asked(kind, connector, detail, self._actor))

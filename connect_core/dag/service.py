@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
@@ -51,7 +52,7 @@ def _work(service: Callable[[], None], woken: threading.Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ServiceScheduler:
-    """Stores acts for the background, which handles many together; only ``trigger`` waits, as it returns a run id."""
+    """Stores acts for the background, which handles many together; ``trigger`` and ``backfill`` wait for the answer."""
 
     airflow: AirflowScheduler
     requests: RequestingScheduler
@@ -85,3 +86,7 @@ class ServiceScheduler:
         """Request another try of the unfinished interval."""
         self.requests.retry(connector)
         self.service.wake()
+
+    def backfill(self, connector: str, first: datetime, last: datetime) -> None:
+        """Start the runs of past times. Raises as ``AirflowScheduler.backfill``."""
+        self.airflow.backfill(connector, first, last)

@@ -7,6 +7,7 @@ import socket
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from connect_core.dag.contact import Contact
 from connect_core.dag.scheduler import AirflowScheduler, Outcomes
@@ -22,6 +23,7 @@ _LOG = logging.getLogger(__name__)
 _CLAIM_SECONDS = 300.0
 _MOST_TRIES = 20
 _LONGEST_PAUSE_SECONDS = 30.0
+_BACKFILLS = Kinds(("backfill",), 40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,14 @@ class Serving:
         deploys = _Act(Kinds(("deploy",), 1000), lambda names: scheduler.deploy_all(self._stored(names)))
         # Each claim of removals needs a parse of the DAG file, which takes longer than many deletions.
         removals = _Act(Kinds(("remove",), 200), lambda names: scheduler.remove_all(names, self._is_stored))
-        known = [kind for act in (flags, triggers, retries, deploys, removals) for kind in act.kinds.names]
+        acts = (flags, triggers, retries, deploys, removals)
+        known = [*_BACKFILLS.names, *(kind for act in acts for kind in act.kinds.names)]
         others = _Act(Kinds(tuple(known), 40, are_left_out=True), _refuse)
         return (
             lambda: self._serve(flags, triggers, retries, others),
             lambda: self._serve(deploys),
             lambda: self._serve(removals),
+            self._serve_backfills,
         )
 
     def _serve(self, *acts: _Act) -> None:
@@ -66,6 +70,14 @@ class Serving:
             if claimed:
                 with self._contact.noted():
                     self._settle(claimed, _carry_out(act, {request.asked.connector or "" for request in claimed}))
+
+    def _serve_backfills(self) -> None:
+        """Carry out backfills, which differ in their times, one by one."""
+        with self._database.write() as connection:
+            claimed = requests.claim(connection, self._holder, _CLAIM_SECONDS, _BACKFILLS)
+        for request in claimed:
+            with self._contact.noted():
+                self._settle([request], _carry_out_backfill(self._scheduler, request))
 
     def _follow(self, names: Collection[str]) -> Outcomes:
         """Set the DAGs' pause flags by the present target states: requests may be late and out of order."""
@@ -97,6 +109,15 @@ def _carry_out(act: _Act, names: Collection[str]) -> Outcomes:
         # An unexpected error of one request must not end the service for all others.
         _LOG.exception("Requests (%s) failed", ", ".join(act.kinds.names))
         return dict.fromkeys(names, RetriableError(f"{type(error).__name__}: {error}"))
+
+
+def _carry_out_backfill(scheduler: AirflowScheduler, request: Claimed) -> Outcomes:
+    name, detail = request.asked.connector or "", request.asked.detail
+    try:
+        scheduler.backfill(name, *(datetime.fromisoformat(str(detail[key])) for key in ("first", "last")))
+    except ConnectError as error:
+        return {name: error}
+    return {name: None}
 
 
 def _refuse(names: Collection[str]) -> Outcomes:

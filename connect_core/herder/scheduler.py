@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 from typing import Literal, Protocol
 
 from connect_core.errors import ConnectError
@@ -41,6 +42,13 @@ class Scheduler(Protocol):
 
     def retry(self, connector: str) -> None:
         """Try the unfinished interval again, and plan again."""
+
+    def backfill(self, connector: str, first: datetime, last: datetime) -> None:
+        """Export past times again: start the runs of the schedule from ``first`` to ``last``, both included.
+
+        Raise IllegalWorkerStateError where a backfill is running, BadRequestError where there is none. This act is
+        not postponed: what it finds later may not be what was seen.
+        """
 
 
 def ask(scheduler: Scheduler, database: Database, act: Act, connector: str) -> None:

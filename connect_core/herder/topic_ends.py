@@ -28,6 +28,12 @@ class EndsReader(Protocol):
     def partition_ends(self, topics: Collection[str], regex: str | None = None) -> Ends:
         """Return the ends of all partitions of topics, and of topics that match ``regex``. Raise ConnectError."""
 
+    def first_offsets(self, partitions: Collection[TopicPartition], millis: int) -> Mapping[TopicPartition, int]:
+        """Return the first offset of each partition with a record of this time or later, -1 if it has none.
+
+        ``millis``: milliseconds since 1970. Raise ConnectError.
+        """
+
 
 @dataclass(slots=True)
 class TopicEnds:

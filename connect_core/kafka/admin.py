@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from connect_core.api.records import TopicPartition
 from connect_core.interval.values import PartitionEnds
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.groups import commit_group_offsets, delete_group, group_offsets
-from connect_core.kafka.partition_ends import partition_ends
+from connect_core.kafka.partition_ends import list_places, partition_ends
 from connect_core.kafka.topics import list_topics, topic_ids
 
 __all__ = ["KafkaAdmin"]
@@ -46,6 +46,11 @@ class KafkaAdmin:
         """Return the ends of all partitions of these topics and of the topics that match ``regex``."""
         names = {*topics, *(self.topics(regex) if regex else ())}
         return partition_ends(self.client, names, self.servers)
+
+    def first_offsets(self, partitions: Iterable[TopicPartition], millis: int) -> dict[TopicPartition, int]:
+        """Return the first offset of each partition whose record is of a time or later, in milliseconds; -1 if none."""
+        places = list_places(self.client, partitions, OffsetSpec.for_timestamp(millis), self.servers)
+        return {part: place.offset for part, place in places.items()}
 
     def group_offsets(self, group: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the offsets that a group has committed for these partitions."""

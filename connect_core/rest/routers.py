@@ -18,12 +18,13 @@ from connect_core.rest.v1 import intervals as v1_intervals
 from connect_core.rest.v1 import metrics as v1_metrics
 from connect_core.rest.v1 import migration as v1_migration
 from connect_core.rest.v1 import offsets as v1_offsets
+from connect_core.rest.v1 import slots as v1_slots
 from connect_core.rest.v1 import verification as v1_verification
 
 __all__ = ["routes"]
 
 _CONNECT = (root, plugins, connectors, config, lifecycle, offsets, topics, loggers, internal)
-_BEYOND = (v1_connectors, v1_intervals, v1_offsets, v1_configs, v1_metrics, v1_verification, v1_migration)
+_BEYOND = (v1_connectors, v1_intervals, v1_slots, v1_offsets, v1_configs, v1_metrics, v1_verification, v1_migration)
 
 _ROUTERS = tuple(module.router for module in (*_CONNECT, *_BEYOND, documentation))
 _ADMIN = loggers.router

@@ -6,7 +6,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from connect_core.errors import BadRequestError
 from connect_core.standalone.loop import ConnectorLoop
 
 __all__ = ["StandaloneScheduler"]
@@ -51,6 +53,13 @@ class StandaloneScheduler:
     def retry(self, connector: str) -> None:
         """Run the unfinished interval again now."""
         self._wake(connector)
+
+    def backfill(self, connector: str, first: datetime, last: datetime) -> None:
+        """Raise BadRequestError: the loop has no runs of past times."""
+        raise BadRequestError(
+            f"Connector {connector} cannot export {first.isoformat()} to {last.isoformat()} again: backfills are runs "
+            "of Airflow, which connect standalone has none of"
+        )
 
     def ask_to_stop(self) -> None:
         """Ask every thread to end at its next commit point."""

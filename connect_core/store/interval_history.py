@@ -15,10 +15,13 @@ from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.rows import counts_from, interval_row
 
 __all__ = [
+    "BoundedInterval",
     "IntervalMark",
     "PastInterval",
     "find",
+    "first_bounded",
     "forget",
+    "list_bounded",
     "list_intervals",
     "list_marks",
     "of_run",
@@ -52,6 +55,79 @@ class IntervalMark:
     records: int
     started_at: datetime
     seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedInterval:
+    """An interval that ends by a time; ``since`` is set for one of a backfill, ``run_id`` is its scheduler's run."""
+
+    sequence: int
+    state: IntervalState
+    bound_time: datetime
+    since: datetime | None = None
+    records: int = 0
+    late: int = 0
+    ended_at: datetime | None = None
+    reason: str | None = None
+    run_id: str = ""
+
+
+_BOUNDED = (
+    Interval.sequence,
+    Interval.state,
+    Interval.bound_time,
+    Interval.since,
+    Interval.records,
+    Interval.counts,
+    Interval.ended_at,
+    Interval.reason,
+    Interval.run_id,
+)
+
+
+def list_bounded(
+    connection: Connection, connector: str, incarnation: int, times: tuple[datetime, datetime], limit: int
+) -> list[BoundedInterval]:
+    """Return final intervals with a bound after the first of ``times`` and up to the second, the newest bound first.
+
+    Live ones are committed; a backfill's may have been given up.
+    """
+    since, until = times
+    given_up = and_(Interval.state == IntervalState.ABANDONED, Interval.since.is_not(None))
+    query = (
+        select(*_BOUNDED)
+        .where(Interval.connector == connector, Interval.bound_time > since, Interval.bound_time <= until)
+        .where(Interval.incarnation == incarnation, or_(Interval.state == IntervalState.COMMITTED, given_up))
+        .order_by(Interval.bound_time.desc())
+        .limit(limit)
+    )
+    return [_bounded(row) for row in connection.execute(query)]
+
+
+def first_bounded(
+    connection: Connection, connector: str, incarnation: int, after: datetime | None = None
+) -> BoundedInterval | None:
+    """Return the committed live interval with the earliest bound, or with the earliest one later than ``after``."""
+    mine = (Interval.connector == connector, Interval.incarnation == incarnation, Interval.since.is_(None))
+    query = select(*_BOUNDED).where(*mine, Interval.state == IntervalState.COMMITTED, Interval.bound_time.is_not(None))
+    if after is not None:
+        query = query.where(Interval.bound_time > after)
+    row = connection.execute(query.order_by(Interval.bound_time).limit(1)).one_or_none()
+    return None if row is None else _bounded(row)
+
+
+def _bounded(row: Any) -> BoundedInterval:
+    return BoundedInterval(
+        sequence=row.sequence,
+        state=row.state,
+        bound_time=row.bound_time,
+        since=row.since,
+        records=row.records,
+        late=row.counts.get("late", 0),
+        ended_at=row.ended_at,
+        reason=row.reason,
+        run_id=row.run_id,
+    )
 
 
 def list_intervals(

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, and_, delete, insert, or_, select, update
 from connect_core.store.clock import later, now
 from connect_core.store.models import Request
 
-__all__ = ["Asked", "Claimed", "Kinds", "add", "claim", "finish", "forget_done", "give_back"]
+__all__ = ["Asked", "Claimed", "Kinds", "PastRequest", "add", "claim", "finish", "forget_done", "give_back", "latest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,16 @@ class Kinds:
     names: tuple[str, ...] = ()
     limit: int = 20
     are_left_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PastRequest:
+    """A request and what became of it; ``error``: of the last try, or for good if it is done."""
+
+    asked: Asked
+    asked_at: datetime
+    done_at: datetime | None
+    error: str | None
 
 
 _ALL = Kinds(are_left_out=True)
@@ -90,3 +100,12 @@ def give_back(connection: Connection, number: int, error: str, seconds: float) -
 def forget_done(connection: Connection, older_than: datetime) -> int:
     """Delete requests done before a time and return how many."""
     return connection.execute(delete(Request).where(Request.done_at < older_than)).rowcount
+
+
+def latest(connection: Connection, kind: str, connector: str) -> PastRequest | None:
+    """Return the newest request of a kind for a connector that is still kept."""
+    mine = (Request.kind == kind, Request.connector == connector)
+    row = connection.execute(select(Request.__table__).where(*mine).order_by(Request.id.desc()).limit(1)).one_or_none()
+    if row is None:
+        return None
+    return PastRequest(Asked(row.kind, row.connector, row.detail, row.actor), row.asked_at, row.done_at, row.error)

@@ -37,6 +37,8 @@ class FakeAirflow:
     undeletable: set[str] = field(default_factory=set)
     """DAGs whose runs the service may not delete."""
     runs: list[dict[str, Any]] = field(default_factory=list)
+    backfills: list[dict[str, Any]] = field(default_factory=list)
+    """Those asked for; a DAG's second one is refused, as no test lets one end."""
     options: dict[str, str] = field(default_factory=dict)
     """Of its configuration, as far as it is exposed."""
     asked: Counter[str] = field(default_factory=Counter)
@@ -70,8 +72,8 @@ class FakeAirflow:
                 return 201, {"access_token": "token"}
             case "GET" | "PATCH", ["dags"]:
                 return 200, self._list(method, query, body)
-            case "POST", ["dags", "~", "dagRuns", "list"]:
-                return 200, self._list_runs(body)
+            case "POST", ["backfills"] | ["dags", "~", "dagRuns", "list"]:
+                return self._backfill(body) if path == ["backfills"] else (200, self._list_runs(body))
             case "PATCH", ["dags", "~", "dagRuns"]:
                 return self._delete_runs(body["actions"][0]["entities"])
             case "PUT", ["parseDagFile", _]:
@@ -120,6 +122,16 @@ class FakeAirflow:
             "update": None,
             "delete": {"success": [str(one) for one in gone], "errors": errors},
         }
+
+    def _backfill(self, body: dict[str, Any]) -> tuple[int, Any]:
+        if body["dag_id"] not in self.dags:
+            return 404, {"detail": f"Could not find dag {body['dag_id']}"}
+        if datetime.fromisoformat(body["from_date"]) > datetime.now(UTC):
+            return 422, {"detail": "Backfill cannot be executed for future dates."}
+        if any(one["dag_id"] == body["dag_id"] for one in self.backfills):
+            return 409, {"detail": f"There is already a running backfill for dag {body['dag_id']}"}
+        self.backfills.append(body)
+        return 200, {"id": len(self.backfills), **body}
 
     def _option(self, key: str) -> tuple[int, Any]:
         if key not in self.options:

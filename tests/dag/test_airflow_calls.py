@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -19,10 +20,10 @@ from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
 from connect_core.dag.service import RequestService, ServiceScheduler
 from connect_core.dag.watcher import Watcher
-from connect_core.errors import RetriableError
+from connect_core.errors import BadRequestError, IllegalWorkerStateError, NotFoundError, RetriableError
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.interval.waits import Check, WaitState
-from connect_core.store import Database, connectors, migrate, silences
+from connect_core.store import Database, connectors, migrate, requests, silences
 from tests.dag.fake_airflow import FakeAirflow, fake_airflow
 from tests.dag.live import eventually
 
@@ -120,6 +121,40 @@ def test_burst_of_pauses_and_resumes_takes_a_call_for_fifty(
     assert airflow.paused == set(map(dag_id_of, NAMES[:200]))
     assert airflow.asked["PATCH dags"] == MANY / 50
     assert unfinished(database) == 0
+
+
+def test_backfill_names_the_runs_and_says_what_airflow_refuses(airflow: FakeAirflow, api: AirflowApi) -> None:
+    name, first, last = NAMES[0], datetime(2026, 3, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, 3, tzinfo=UTC)
+    scheduler = AirflowScheduler(api)
+    with pytest.raises(NotFoundError):
+        scheduler.backfill(name, first, last)
+    airflow.dags.add(dag_id_of(name))
+    scheduler.backfill(name, first, last)
+    (asked,) = airflow.backfills
+    assert (asked["from_date"], asked["to_date"]) == ("2026-03-01T01:00:00+00:00", "2026-03-01T03:00:00+00:00")
+    assert (asked["reprocess_behavior"], asked["max_active_runs"]) == ("completed", 1)
+    with pytest.raises(IllegalWorkerStateError, match="is running in Airflow: wait for its end"):
+        scheduler.backfill(name, first, last)
+    with pytest.raises(BadRequestError, match="future dates"):
+        scheduler.backfill(name, *[datetime(9000, 1, 1, tzinfo=UTC)] * 2)
+
+
+def test_requested_backfills_are_carried_out_once_and_refusals_are_kept(
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler
+) -> None:
+    moment = datetime(2026, 3, 1, 1, tzinfo=UTC)
+    airflow.dags.add(dag_id_of(NAMES[0]))
+    for name in (NAMES[0], NAMES[0], NAMES[1]):
+        RequestingScheduler(database, "jo").backfill(name, moment, moment)
+    reconciler.serve()
+    assert [one["dag_id"] for one in airflow.backfills] == [dag_id_of(NAMES[0])]
+    assert unfinished(database) == 1, "the DAG that is not there yet may come"
+    with database.read() as connection:
+        found = requests.latest(connection, "backfill", NAMES[0])
+        assert requests.latest(connection, "backfill", NAMES[2]) is None
+    assert found is not None
+    assert (found.asked.actor, found.done_at is not None) == ("jo", True)
+    assert found.error == "A backfill of this connector is running in Airflow: wait for its end"
 
 
 def test_pause_of_a_dag_that_is_not_there_yet_waits_alone(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from types import TracebackType
@@ -62,6 +63,9 @@ class Drivers:
     def trigger(self, connector: str) -> str:
         """Leave it to the connector's driver."""
         return ""
+
+    def backfill(self, connector: str, first: datetime, last: datetime) -> None:
+        """Leave it to the connector's driver."""
 
 
 @dataclass(slots=True)

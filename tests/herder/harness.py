@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from connect_core.api.sink import IntervalKey
@@ -74,6 +75,9 @@ class Plans:
 
     def retry(self, connector: str) -> None:
         self._note("retry", connector)
+
+    def backfill(self, connector: str, first: datetime, last: datetime) -> None:
+        self._note(f"backfill {first.isoformat()} {last.isoformat()}", connector)
 
     def _note(self, act: str, connector: str) -> None:
         if self.is_down:

@@ -53,6 +53,9 @@ class Topics:
             raise RetriableError(self.error)
         return {LINES: PartitionEnds("id", 0, self.end, self.end)}
 
+    def first_offsets(self, partitions: Collection[TopicPartition], millis: int) -> Mapping[TopicPartition, int]:
+        raise NotImplementedError
+
 
 @dataclass
 class Scene:

@@ -237,6 +237,9 @@ class Ends:
     ) -> Mapping[TopicPartition, PartitionEnds]:
         return {TopicPartition("t", 0): self.end}
 
+    def first_offsets(self, partitions: Collection[TopicPartition], millis: int) -> Mapping[TopicPartition, int]:
+        raise NotImplementedError
+
 
 @pytest.mark.parametrize(
     ("end", "retained", "expected"),

@@ -15,10 +15,12 @@ from urllib.parse import quote
 import pytest
 from confluent_kafka import Producer
 
-from connect_core.dag.backfill_requests import request_backfill
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
+from connect_core.errors import IllegalWorkerStateError
 from connect_core.herder import offsets
+from connect_core.herder.backfills import start_backfill
+from connect_core.herder.slot_calendar import SlotPeriod, get_calendar
 from connect_core.herder.verification import verify
 from connect_core.interval.values import IntervalState
 from connect_core.store.interval_history import PastInterval
@@ -71,9 +73,18 @@ def inodes(home: Path) -> dict[Path, int]:
     return {place: place.stat().st_ino for place in home.rglob("*.parquet")}
 
 
-def by_api(deployment: Deployment, dag_id: str, first: datetime, last: datetime) -> None:
-    """Ask for a backfill as Airflow's page does, and the quickstart."""
-    request_backfill(deployment.airflow, dag_id, first, last)
+def by_calendar(deployment: Deployment, dag_id: str, first: datetime, last: datetime) -> None:
+    """Ask for a backfill as the calendar on a connector's page does, and be refused another meanwhile."""
+    asked = deployment.herder, NAME, first - timedelta(hours=1), last
+    assert start_backfill(*asked).slots == 2
+    with pytest.raises(IllegalWorkerStateError, match=r"is running in Airflow|is exporting|is not finished"):
+        start_backfill(*asked)
+
+
+def slots(deployment: Deployment, full: datetime) -> list[tuple[str, bool]]:
+    """Return the states of the two hours before a full one, as the calendar shows them, and which were done again."""
+    found = get_calendar(deployment.herder, NAME, SlotPeriod(full - timedelta(hours=2), full)).slots
+    return [(slot.state.value, slot.exported_again_at is not None) for slot in found]
 
 
 def by_command(deployment: Deployment, dag_id: str, first: datetime, last: datetime) -> None:
@@ -87,7 +98,9 @@ def by_command(deployment: Deployment, dag_id: str, first: datetime, last: datet
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def backfill(deployment: Deployment, first: datetime, last: datetime, ask: Callable[..., None] = by_api) -> list[str]:
+def backfill(
+    deployment: Deployment, first: datetime, last: datetime, ask: Callable[..., None] = by_calendar
+) -> list[str]:
     """Have Airflow carry out the runs of a range of times, all of them again → how each ended."""
     dag_id, call = dag_id_of(NAME), deployment.airflow.call
     ask(deployment, dag_id, first, last)
@@ -139,6 +152,7 @@ def test_hours_are_exported_and_a_dag_starts_on_each(deployments: Deployments, s
     assert sum(one.counts.late for one in second) == 2
     assert {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")} == marked
 
+    assert slots(deployment, full) == [("finished", False), ("finished", False)]
     positions = offsets.get(deployment.herder, NAME)
     existing = inodes(home)
     sorted(existing)[0].write_bytes(b"damaged")
@@ -149,6 +163,7 @@ def test_hours_are_exported_and_a_dag_starts_on_each(deployments: Deployments, s
     assert set(inodes(home)) == set(existing), "all files have the names they had"
     assert not set(inodes(home).values()) & set(existing.values())
     assert {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")} == marked
+    assert slots(deployment, full) == [("finished", True), ("finished", True)]
     assert offsets.get(deployment.herder, NAME) == positions
     told = eventually(lambda: counted(deployment), lambda found: len(found) >= 4, 120)
     assert sum(one["rows"] for one in told[2:]) == 9, "the files hold the records that the events tell"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
 from typing import Any
 
@@ -11,6 +12,7 @@ from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from connect_core.api import TopicPartition
 from connect_core.errors import ConnectError, RetriableError
+from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.partition_ends import (
     QUICK_SECONDS,
     QUICK_TRIES,
@@ -124,3 +126,14 @@ def test_a_broker_that_stands_still_gives_no_offset(
     monkeypatch.setattr("connect_core.kafka.partition_ends.QUICK_SECONDS", 0.5)
     with pytest.raises(RetriableError, match="in time"):
         list_places(admin, [partition], OffsetSpec.latest(), "b")
+
+
+@pytest.mark.servers
+def test_first_offset_of_a_time(cluster: Cluster) -> None:
+    partition = TopicPartition(cluster.create(), 0)
+    now = int(time.time() * 1000)
+    for moment in (now - 2000, now - 1000):
+        cluster.produce(partition.topic, [b"v"], timestamp=moment)
+    admin = KafkaAdmin(cluster.clients())
+    found = [admin.first_offsets([partition], millis)[partition] for millis in (0, now - 1999, now - 999)]
+    assert found == [0, 1, -1]

@@ -82,7 +82,7 @@ def test_every_route_is_described(app: FastAPI) -> None:
         for method, operation in methods.items()
         if "requestBody" in operation
     }
-    assert len(bodies) == 11
+    assert len(bodies) == 12
 
 
 def test_docs_are_readable_without_scripts(call: Client) -> None:

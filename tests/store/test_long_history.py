@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -31,6 +31,13 @@ CASES: dict[str, Callable[[sa.Connection], Any]] = {
     "intervals of a run": lambda connection: interval_history.of_run(connection, "c", "run-1-17", [5]),
     "time bound before": lambda connection: interval_history.time_before(
         connection, LoadTimeBefore("c", 1, datetime(2030, 1, 1, tzinfo=UTC))
+    ),
+    "bounds of a week": lambda connection: interval_history.list_bounded(
+        connection, "c", 1, (datetime.now(UTC) - timedelta(days=7), datetime.now(UTC)), 1000
+    ),
+    "first bound": lambda connection: interval_history.first_bounded(connection, "c", 1),
+    "next bound": lambda connection: interval_history.first_bounded(
+        connection, "c", 1, datetime.now(UTC) - timedelta(days=3)
     ),
     "strips of all": interval_history.list_marks,
     "strip of one": lambda connection: interval_history.list_marks(connection, names=["c"]),

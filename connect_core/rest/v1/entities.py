@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, SecretStr
 
 from connect_core.herder.offsets import ConnectorOffset
 from connect_core.migration.importing import CONVERTERS
 
 __all__ = [
+    "BackfillPeriod",
     "ClusterRequest",
     "ImportRequest",
     "OffsetsPreviewRequest",
@@ -51,6 +52,13 @@ class RewindRequest(_Request):
     """``to``: the number of the first interval to read again."""
 
     to: int = Field(ge=1)
+
+
+class BackfillPeriod(_Request):
+    """The time to export again: the slots that begin at ``from`` or later and end by ``to``; ISO 8601 with a zone."""
+
+    start: AwareDatetime = Field(alias="from")
+    end: AwareDatetime = Field(alias="to")
 
 
 class OffsetsPreviewRequest(_Request):
