@@ -5,6 +5,7 @@ import { api } from "../api.js";
 import { button, fill, h } from "../dom.js";
 import { absolute, count, duration, json, plural, relative, size } from "../format.js";
 import { attempt, setOffline } from "../notices.js";
+import { calendar, mayHaveSlots } from "./calendar.js";
 import { pill } from "./marks.js";
 import { trace } from "./trace.js";
 import { verification } from "./verification.js";
@@ -21,7 +22,8 @@ export function showIntervals(element, context) {
   const more = button("Older intervals", () => older(), { hidden: true });
   const empty = h("p", { class: "faint", hidden: true }, "No interval yet: none was needed so far.");
   const recount = context.overview?.type === "sink" ? verification(context.name) : null;
-  element.append(...(recount ? [recount.element] : []), body, empty, more);
+  const slots = mayHaveSlots(context.overview) ? calendar(context.name) : null;
+  element.append(...[slots, recount].flatMap((part) => (part ? [part.element] : [])), body, empty, more);
   const rows = new Map();
   const ended = new AbortController();
   let next = null;
@@ -56,6 +58,7 @@ export function showIntervals(element, context) {
   }
 
   async function update() {
+    slots?.update();
     try {
       const page = await api.intervals(context.name, null, PAGE, ended.signal);
       if (rows.size === 0) {
@@ -71,6 +74,7 @@ export function showIntervals(element, context) {
   function close() {
     ended.abort();
     recount?.close();
+    slots?.close();
   }
 
   return { update, close };
