@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,7 +18,6 @@ from connect_core.cli.examples import output_path
 from connect_core.cli.waiter import ConnectorWaiter
 from connect_core.configs import ConnectorFile
 from connect_core.dag.airflow_api import AirflowApi
-from connect_core.dag.backfill_requests import has_ended, request_backfill
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.home import Home
 from connect_core.dev.visits import HOUR, PAST_HOURS, VISITS_AN_HOUR
@@ -62,8 +62,8 @@ class HourlyExport:
         is_asked = not all(self._is_finished(hour) for hour in self._hours())
         if is_asked:
             waiter.wait("the first run", self._without_first_run, _FIRST_SECONDS)
-            backfill = request_backfill(self.airflow, self._dag_id, self.first + HOUR, self.first + PAST_HOURS * HOUR)
-            waiter.wait("the backfill", lambda: self._unless(has_ended(self.airflow, backfill)), _BACKFILL_SECONDS)
+            asked = self.airflow.backfill(self._dag_id, self.first + HOUR, self.first + PAST_HOURS * HOUR)
+            waiter.wait("the backfill", partial(self._unless_ended, asked), _BACKFILL_SECONDS)
         rows = {hour: self._rows(hour) for hour in self._hours()}
         if min(rows.values()) < VISITS_AN_HOUR or not all(self._is_finished(hour) for hour in rows):
             raise ConnectError(
@@ -97,6 +97,9 @@ class HourlyExport:
 
     def _unless(self, is_done: bool) -> list[str]:
         return [] if is_done else [self.example.name]
+
+    def _unless_ended(self, backfill: int) -> list[str]:
+        return self._unless(self.airflow.has_backfill_ended(backfill))
 
     def _without_first_run(self) -> list[str]:
         """Return the connector until its first run has fixed where the live export begins: a backfill ends there."""

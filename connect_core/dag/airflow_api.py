@@ -120,8 +120,8 @@ class AirflowApi(AirflowClient):
         """Start a manual run and return its id. Raises NotFoundError."""
         return str(self.call("POST", f"/dags/{_part(dag_id)}/dagRuns", json={"logical_date": None})["dag_run_id"])
 
-    def backfill(self, dag_id: str, first: datetime, last: datetime) -> None:
-        """Make the schedule's runs from ``first`` to ``last`` run again, or for the first time, one at a time.
+    def backfill(self, dag_id: str, first: datetime, last: datetime) -> int:
+        """Make the schedule's runs from ``first`` to ``last`` run again, or for the first time, one at a time → its id.
 
         Raises NotFoundError, IllegalWorkerStateError where a backfill is running, BadRequestError where there is none.
         """
@@ -133,6 +133,11 @@ class AirflowApi(AirflowClient):
             raise IllegalWorkerStateError("A backfill of this connector is running in Airflow: wait for its end")
         if answer.is_error:
             raise BadRequestError(f"Airflow refuses this backfill: {answer.text[:300]}")
+        return int(answer.json()["id"])
+
+    def has_backfill_ended(self, backfill: int) -> bool:
+        """Return whether no run of a backfill is left to be made, whatever became of them. Raises NotFoundError."""
+        return self.call("GET", f"/backfills/{backfill}")["completed_at"] is not None
 
     def clear(self, dag_id: str, run_id: str) -> None:
         """Clear a run, so that its tasks are tried again. Raises NotFoundError."""

@@ -91,6 +91,8 @@ def test_a_killed_host_is_told_by_every_call() -> None:
 def test_a_stopped_host_does_not_hold_up_its_end() -> None:
     host = JavaHost.start(host_settings(), "stopped")
     os.kill(host.process.pid, signal.SIGSTOP)
+    # The signal takes a moment to arrive.
+    assert within(5, lambda: psutil.Process(host.process.pid).status() == psutil.STATUS_STOPPED)
     with pytest.raises(HostTimeoutError, match="did not respond"):
         host.call("host.threads", seconds=0.5)
     host.close(seconds=1.0)
