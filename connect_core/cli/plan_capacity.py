@@ -116,10 +116,14 @@ def _short(number: float) -> str:
 
 
 def _parts_table(own: Mapping[str, float]) -> Table:
-    table = Table("name", Column("value", justify="right"), "unit", "what", "benchmark", box=None)
-    for name, part in MEASURED.items():
-        source = part.source if own[name] == part.value else "your own"
-        table.add_row(name, f"{own[name]:.4g}", part.unit, part.what, source)
+    # The names are typed after --measured: in a narrow terminal the other columns are folded.
+    name = Column("name", no_wrap=True)
+    table = Table(
+        name, Column("value", justify="right"), "unit", "what", Column("benchmark", overflow="fold"), box=None
+    )
+    for key, part in MEASURED.items():
+        source = part.source if own[key] == part.value else "your own"
+        table.add_row(key, f"{own[key]:.4g}", part.unit, part.what, source)
     return table
 
 
