@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 import sqlalchemy as sa
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from connect_core.dev.secrets import secret
@@ -92,12 +92,16 @@ class Environment:
 
 
 def committed(bootstrap: str, topic: str) -> int:
-    """Return where the topic's partitions end together; transactions add a record each."""
+    """Return where the topic's partitions end together, 0 before all have a leader; transactions add a record each."""
     settings: Mapping[str, str] = {"bootstrap.servers": bootstrap, "group.id": "bench"}
     consumer = Consumer(dict(settings))
     try:
         partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
         return sum(consumer.get_watermark_offsets(one, timeout=10)[1] for one in partitions)
+    except KafkaException as failure:
+        if failure.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION:
+            raise
+        return 0
     finally:
         consumer.close()
 
