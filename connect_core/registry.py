@@ -199,8 +199,9 @@ class Registry:
         self._sources: tuple[PluginSource, ...] = ()
 
     def add(self, source: PluginSource) -> None:
-        """Add a source of plugins, which takes precedence over sources added earlier."""
-        self._sources = (source, *(one for one in self._sources if one != source))
+        """Add a source of plugins, which takes precedence over earlier ones; an equal one is kept instead."""
+        known = next((one for one in self._sources if one == source), source)
+        self._sources = (known, *(one for one in self._sources if one is not known))
 
     def plugins(self, *types: str) -> list[Plugin]:
         """Return the plugins of these types, by default all, in Connect's order.

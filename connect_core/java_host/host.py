@@ -32,11 +32,17 @@ EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class JavaHost:
-    """One Java process; calls may come from any thread. End it with ``close``."""
+    """One Java process; calls may come from any thread. End it with ``close``.
 
-    def __init__(self, process: HostProcess, name: str) -> None:
+    ``lanes``: how many it has opened so far.
+    """
+
+    def __init__(self, process: HostProcess, settings: HostSettings, name: str) -> None:
         self.name = name
+        self.settings = settings
         self.process = process
+        self.lanes = 0
+        self._has_failed = False
         self.log = HostLog(process.output, name)
         self._writing = threading.Lock()
         self._numbers = itertools.count(1)
@@ -50,10 +56,11 @@ class JavaHost:
 
     @classmethod
     def start(cls, settings: HostSettings, name: str, seconds: float = _START_SECONDS) -> JavaHost:
-        """Start a host and wait until it has found its plugins. Raise ConnectError."""
-        host = cls(HostProcess.start(settings), name)
+        """Start a host and wait until it has its plugins. Raise ConnectError."""
+        host = cls(HostProcess.start(settings), settings, name)
+        plugins = {"worker": settings.search} if settings.known is None else {"plugins": list(settings.known)}
         try:
-            host.call("host.hello", {"worker": settings.worker, "levels": java_levels()}, seconds=seconds)
+            host.call("host.hello", {**plugins, "levels": java_levels()}, seconds=seconds)
         except ConnectError:
             host.kill()
             raise
@@ -66,7 +73,7 @@ class JavaHost:
 
     def open(self, kind: str, spec: Mapping[str, Any], on_event: EventHandler | None = None) -> Lane:
         """Create an object of a plugin in the host → the lane for its calls. Raises as ``call``."""
-        target = next(self._targets)
+        self.lanes = target = next(self._targets)
         if on_event is not None:
             self._handlers[target] = on_event
         lane = Lane(self, target)
@@ -115,6 +122,15 @@ class JavaHost:
         except FutureTimeout:
             raise HostTimeoutError(f"{self.name} did not respond to {op} within {seconds:g} s") from None
 
+    def is_reusable(self) -> bool:
+        """Return whether it is as good as new: no plugin has thrown, left threads behind or filled the heap."""
+        if self._has_failed or not self.is_alive:
+            return False
+        try:
+            return bool(self.call("host.reusable", seconds=_END_SECONDS).header["reusable"])
+        except ConnectError:
+            return False
+
     def threads(self, seconds: float = 2.0) -> str:
         """Return the stack of each thread of the process; empty if it does not respond."""
         try:
@@ -149,6 +165,7 @@ class JavaHost:
             if handler is not None:
                 handler(frame.header)
             return
+        self._has_failed = self._has_failed or "error" in frame.header
         with self._lock:
             answer = self._open.pop(frame.header["id"], None)
         if answer is not None:

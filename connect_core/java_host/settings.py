@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,8 @@ DISCOVERIES = ("only_scan", "hybrid_warn", "hybrid_fail", "service_load")
 
 _HEAP = re.compile(r"(\d+)([kmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_MOST_YOUNG = 192 << 20
+_OLD_AT_START = 16 << 10
 _RUNTIME = "connect-runtime-*.jar"
 _REMEDY = "Run `connect java fetch`, or set java.plugin.libs to the folder libs of an Apache Kafka installation"
 
@@ -28,8 +30,9 @@ _REMEDY = "Run `connect java fetch`, or set java.plugin.libs to the folder libs 
 class HostSettings:
     """Settings of the hosts of one worker; ``heap`` in the form of the option -Xmx.
 
-    libs: the folder of Connect's runtime. plugin_path: the folders and jars of ``plugin.path``. locations: the plugins
-    in it that the host must find; ``None`` for all. options: further options of the Java process.
+    libs: the folder of Connect's runtime. plugin_path: the folders and jars of ``plugin.path``. known: the plugins that
+    the host needs, each with ``class``, ``type``, ``version`` and ``location``; ``None``: it searches plugin_path.
+    options: further options of the Java process.
     """
 
     libs: Path
@@ -37,19 +40,19 @@ class HostSettings:
     discovery: str = "hybrid_warn"
     heap: str = "512m"
     options: tuple[str, ...] = ()
-    locations: tuple[str, ...] | None = None
+    known: tuple[Mapping[str, str], ...] | None = None
 
-    def with_plugins(self, locations: Sequence[str], discovery: str) -> HostSettings:
-        """Return the settings of a host that finds only the plugins at some locations."""
-        return replace(self, locations=tuple(locations), discovery=discovery)
+    def with_plugins(self, known: Iterable[Mapping[str, str]]) -> HostSettings:
+        """Return the settings of a host that has some plugins and does not search for others."""
+        return replace(self, known=tuple(known))
 
     def command(self, answers: int) -> list[str]:
         """Return the command of a host that writes responses to a descriptor. Raise ConnectError without jars."""
         return [
             str(java_program()),
             f"-Xmx{self.heap}",
-            "-Xms16m",
             "-XX:+UseSerialGC",
+            *self._young_generation(),
             "-XX:+ExitOnOutOfMemoryError",
             "-XX:-UsePerfData",
             "-XX:-CreateCoredumpOnCrash",
@@ -63,17 +66,22 @@ class HostSettings:
             str(answers),
         ]
 
+    def _young_generation(self) -> list[str]:
+        """Return options that let records of a batch be freed young, without copies: some batches live at once."""
+        heap = heap_bytes("-Xmx", self.heap)
+        young = min(heap // 3, _MOST_YOUNG) >> 10
+        start = min(heap >> 10, young + _OLD_AT_START)
+        return [f"-XX:NewSize={young}k", f"-Xms{start}k", "-XX:SurvivorRatio=4", "-XX:TargetSurvivorRatio=90"]
+
     def _libs(self) -> Path:
         if not any(self.libs.glob(_RUNTIME)):
             raise ConnectError(f"Connect's Java runtime ({_RUNTIME}) is not in {self.libs}. {_REMEDY}")
         return self.libs
 
     @property
-    def worker(self) -> dict[str, str]:
+    def search(self) -> dict[str, str]:
         """The settings for Connect's own class that finds plugins."""
-        if self.locations is None:
-            return {"plugin.path": ",".join(self.plugin_path), "plugin.discovery": self.discovery}
-        return {"plugin.locations": "\n".join(self.locations), "plugin.discovery": self.discovery}
+        return {"plugin.path": ",".join(self.plugin_path), "plugin.discovery": self.discovery}
 
 
 def environment() -> dict[str, str]:

@@ -83,9 +83,11 @@ class JavaClass:
         return bool(self.told.get("followsRecords"))
 
     @property
-    def has_service(self) -> bool:
-        """Whether a service file names it: then it is found without loading every class."""
-        return bool(self.told.get("service"))
+    def place(self) -> dict[str, str] | None:
+        """What a host must know to load it without a search; ``None``: it comes with Connect's runtime."""
+        if self.location is None:
+            return None
+        return {"class": self.name, "type": self.type, "version": self.version, "location": self.location}
 
 
 @dataclass(frozen=True)
@@ -101,11 +103,6 @@ class Catalog:
     def find(self, name: str, type: str) -> JavaClass | None:
         """Return a plugin by the full name of its class."""
         return self._by_name.get((name, type))
-
-    def discovery_of(self, locations: Sequence[str], wanted: str) -> str:
-        """Return the fastest way to find the plugins of some locations: service files, if all have them."""
-        within = [one for one in self.classes if one.location in locations]
-        return "service_load" if all(one.has_service for one in within) else wanted
 
 
 def read_catalog(settings: HostSettings) -> Catalog:

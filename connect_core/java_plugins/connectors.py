@@ -83,13 +83,18 @@ class JavaConnector(Connector):
         return [{**config, TASK_CLASS: told["task"], **shared} for config in told["configs"]]
 
     def _started(self, offsets: Sequence[Any]) -> Lane:
-        name = f"connector {self.context.connector_name}"
-        self._host = self.plugins.take_host([self.java], self._config, name, self.context.redact)
         spec = {"connector": self.java.name, "config": dict(self._config), "offsets": offsets}
-        lane = self._host.open("connector", spec, self._take_event)
-        lane.call("connector.start")
-        self._lane = lane
-        return lane
+
+        def start(host: JavaHost) -> None:
+            host.log.clean = self.context.redact
+            self._host = host
+            lane = host.open("connector", spec, self._take_event)
+            lane.call("connector.start")
+            self._lane = lane
+
+        self.plugins.start_plugin([self.java], self._config, f"connector {self.context.connector_name}", start)
+        assert self._lane is not None
+        return self._lane
 
     def _committed(self) -> list[Any]:
         return []
@@ -110,8 +115,9 @@ class JavaConnector(Connector):
                 lane.close(seconds=self.plugins.stop_seconds)
         except ConnectError as error:
             _LOG.warning("connector %s could not be stopped: %s", self.java.name, error)
-        finally:
-            host.close()
+            host.kill()
+        else:
+            self.plugins.give_back(host)
 
 
 class JavaSourceConnector(JavaConnector, SourceConnector):

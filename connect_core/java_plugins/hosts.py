@@ -1,19 +1,22 @@
-"""The hosts of one process: one for each task, one for requests about configurations, one for single stages."""
+"""The hosts of one process: of tasks and connectors, for requests about configurations, for single stages."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from connect_core.errors import ConnectError
 from connect_core.java_host.host import JavaHost, Lane
 from connect_core.java_host.settings import HostSettings
+from connect_core.java_plugins.catalog import JavaClass
 
-__all__ = ["SharedHost", "SharedLane", "TaskHosts"]
+__all__ = ["IdleHosts", "SharedHost", "SharedLane", "places_of"]
 
 _LOG = logging.getLogger(__name__)
+_MOST_USES = 100
+"""After these a host is replaced, whatever its plugins have left behind in it."""
 
 
 @dataclass(slots=True)
@@ -82,17 +85,53 @@ class SharedLane:
             self.leave()
 
 
-@dataclass(frozen=True, slots=True)
-class TaskHosts:
-    """Starts the host of a task or connector: with the plugins it needs, and its own heap."""
+class IdleHosts:
+    """Starts the hosts of tasks and connectors, and keeps each for the connector's next interval.
 
-    settings: HostSettings
+    A host that is kept has its classes loaded and compiled, as a worker of Connect has. It ends after ``idle_seconds``,
+    when ``most`` others were kept after it, and after ``_MOST_USES``; it is not kept where a plugin has failed.
+    """
 
-    def take(self, locations: Iterable[str], discovery: str, heap: str, name: str) -> JavaHost:
+    def __init__(self, idle_seconds: float, most: int = 2) -> None:
+        self._idle_seconds = idle_seconds
+        self._most = most
+        self._idle: dict[JavaHost, threading.Timer] = {}
+        self._lock = threading.Lock()
+
+    def take(self, settings: HostSettings, name: str) -> JavaHost:
         """Return a host for exclusive use. Raises ConnectError."""
-        wanted = sorted(set(locations))
-        return JavaHost.start(replace(self.settings.with_plugins(wanted, discovery), heap=heap), name)
+        with self._lock:
+            same = [one for one in self._idle if one.name == name and one.settings == settings]
+            if same:
+                self._idle.pop(same[-1]).cancel()
+        if same and same[-1].is_alive:
+            return same[-1]
+        if same:
+            same[-1].close()
+        return JavaHost.start(settings, name)
 
-    def give_back(self, host: JavaHost) -> None:
-        """End a host that is no longer needed."""
-        host.close()
+    def keep(self, host: JavaHost) -> None:
+        """Keep a host whose lanes are closed, or end it."""
+        if not self._idle_seconds or host.lanes >= _MOST_USES or not host.is_reusable():
+            host.close()
+            return
+        timer = threading.Timer(self._idle_seconds, self._end_if_idle, (host,))
+        timer.daemon = True
+        timer.start()
+        with self._lock:
+            self._idle[host] = timer
+            oldest = next(iter(self._idle)) if len(self._idle) > self._most else None
+        if oldest is not None:
+            self._end_if_idle(oldest)
+
+    def _end_if_idle(self, host: JavaHost) -> None:
+        with self._lock:
+            timer = self._idle.pop(host, None)
+        if timer is not None:
+            timer.cancel()
+            host.close()
+
+
+def places_of(classes: Iterable[JavaClass]) -> list[dict[str, str]]:
+    """Return what a host must know of some classes to load them without a search."""
+    return [place for one in classes if (place := one.place) is not None]

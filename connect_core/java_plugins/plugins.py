@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -16,7 +16,7 @@ from connect_core.errors import ConfigError, ConnectError
 from connect_core.java_host.host import JavaHost
 from connect_core.java_host.settings import HostSettings, heap_bytes, split_options
 from connect_core.java_plugins.catalog import Catalog, JavaClass, read_catalog
-from connect_core.java_plugins.hosts import SharedHost, SharedLane, TaskHosts
+from connect_core.java_plugins.hosts import IdleHosts, SharedHost, SharedLane, places_of
 from connect_core.settings import WorkerSettings
 from connect_core.settings.user_cache import user_cache
 
@@ -131,19 +131,34 @@ class JavaPlugins:
 
     # -- hosts ---------------------------------------------------------------------------------------------------------
 
-    def take_host(
-        self, classes: Iterable[JavaClass], config: Mapping[str, str], name: str, redact: Callable[[str], str]
-    ) -> JavaHost:
-        """Return a host with the plugins of some classes and the connector's own heap. Raises ConnectError."""
-        locations = sorted({one.location for one in classes if one.location is not None})
-        discovery = self.catalog.discovery_of(locations, self.settings.discovery)
-        host = TaskHosts(self.settings).take(locations, discovery, self.heap_of(config), name)
-        host.log.clean = redact
-        return host
+    def start_plugin(
+        self, classes: Sequence[JavaClass], config: Mapping[str, str], name: str, start: Callable[[JavaHost], None]
+    ) -> None:
+        """Call ``start`` with a host that has some classes and the connector's own heap. Raises what it raises.
+
+        If that fails in a host that was used before, once more in a new one: a plugin may have left something behind.
+        """
+        settings = replace(self.settings.with_plugins(places_of(classes)), heap=self.heap_of(config))
+        host = self._idle.take(settings, name)
+        is_new = not host.lanes
+        try:
+            start(host)
+        except ConnectError as error:
+            if is_new:
+                raise
+            _LOG.info("%s did not start in a process used before, so a new one is started: %s", name, error)
+            host.kill()
+            start(self._idle.take(settings, name))
 
     def give_back(self, host: JavaHost) -> None:
-        """Release a host whose lanes are closed."""
-        TaskHosts(self.settings).give_back(host)
+        """Release a host whose lanes are closed; the connector's next interval may use it again."""
+        self._idle.keep(host)
+
+    @property
+    def _idle(self) -> IdleHosts:
+        with self._lock:
+            found: IdleHosts = self._kept.setdefault("idle", IdleHosts(self.idle_seconds))
+            return found
 
     def heap_of(self, config: Mapping[str, str]) -> str:
         """Return the heap of a connector's hosts. Raise ConfigError for more than the worker allows."""
@@ -170,9 +185,8 @@ class JavaPlugins:
     def _shared(self, key: str, name: str) -> SharedHost:
         with self._lock:
             if key not in self._kept:
-                every = sorted({one.location for one in self.catalog.classes if one.location is not None})
-                discovery = self.catalog.discovery_of(every, self.settings.discovery)
-                self._kept[key] = SharedHost(self.settings.with_plugins(every, discovery), name, self.idle_seconds)
+                settings = self.settings.with_plugins(places_of(self.catalog.classes))
+                self._kept[key] = SharedHost(settings, name, self.idle_seconds)
             found: SharedHost = self._kept[key]
             return found
 

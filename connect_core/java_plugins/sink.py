@@ -53,7 +53,6 @@ class JavaSinkTask(SinkTask):
             raise IllegalStateError("call take_over before start")
         name = f"task of {config.get('name', self.java.name)}"
         classes = [self.java, *self._taken.classes]
-        self._host = self.plugins.take_host(classes, config, name, self._flow.redact)
         reporter = self.context.errant_record_reporter
         spec = {
             "name": name,
@@ -67,10 +66,17 @@ class JavaSinkTask(SinkTask):
         }
         if reporter is not None:
             self._reports = ErrantReports(reporter)
-        self._lane = self._host.open("sink", spec, None if self._reports is None else self._reports.take)
-        if self._reports is not None:
-            self._reports.lane = self._lane
-        self._call("sink.start")
+        reports, redact = self._reports, self._flow.redact
+
+        def start(host: JavaHost) -> None:
+            host.log.clean = redact
+            self._host = host
+            self._lane = host.open("sink", spec, None if reports is None else reports.take)
+            if reports is not None:
+                reports.lane = self._lane
+            self._call("sink.start")
+
+        self.plugins.start_plugin(classes, config, name, start)
 
     def open(self, partitions: Collection[TopicPartition]) -> None:
         """Open the partitions; the plugin may request to continue from other offsets."""

@@ -27,7 +27,7 @@ from connect_core.java_plugins.rows import PolledFrame, failures_of
 __all__ = ["JavaSourceTask"]
 
 _LOG = logging.getLogger(__name__)
-_LIMITS = {"records": 50_000, "bytes": 8 << 20, "lingerMillis": 100}
+_LIMITS = {"records": 5_000, "bytes": 8 << 20, "lingerMillis": 100}
 _WAIT_MILLIS = 500
 _NOTHING = Batch(
     topic=pa.nulls(0, pa.string()),
@@ -68,7 +68,6 @@ class JavaSourceTask(SourceTask):
             raise IllegalStateError("call take_over before start")
         name = f"task of {config.get('name', self.java.name)}"
         classes = [self.java, *self._taken.classes]
-        self._host = self.plugins.take_host(classes, config, name, self._flow.redact)
         offsets = [[parse(partition), offset] for partition, offset in self.context.source_offsets.items()]
         spec = {
             "name": name,
@@ -80,8 +79,15 @@ class JavaSourceTask(SourceTask):
             "limits": _LIMITS,
             "boundaries": self.context.transaction_context is not None,
         }
-        self._lane = self._host.open("source", spec)
-        self._lane.call("source.started")
+        redact = self._flow.redact
+
+        def start(host: JavaHost) -> None:
+            host.log.clean = redact
+            self._host = host
+            self._lane = host.open("source", spec)
+            self._lane.call("source.started")
+
+        self.plugins.start_plugin(classes, config, name, start)
 
     def poll(self) -> Sequence[SourceRecord] | None:
         """Raise IllegalStateError: ``poll_batch`` is called instead."""

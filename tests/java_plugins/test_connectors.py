@@ -106,9 +106,9 @@ def test_tasks_are_those_the_plugin_makes(source: Any) -> None:
     assert first["task.class"] == "testing.CountingSource$CountingTask"
     assert source.task_class().__qualname__ == "CountingSource$CountingTask"
     host: Any = source._host
-    process = host.process
     source.stop()
-    assert process.wait(0)
+    assert source._host is None
+    assert host.process.wait(10)
 
 
 def test_a_killed_process_is_started_again(source: Any) -> None:

@@ -21,6 +21,8 @@ _JSON = {
     "value.converter.schemas.enable": "false",
 }
 """What Connect's worker has as defaults: our connectors have to say it."""
+_POLL = "consumer.override.max.poll.records"
+"""How many records a sink's task is given at once."""
 
 
 def file_to_kafka(environment: Environment, records: int = text_file.RECORDS) -> Work:
@@ -99,6 +101,8 @@ def _upsert(environment: Environment, records: int, turn: int) -> Moved:
 def _config(file: str, values: Mapping[str, str], changes: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a peer's connector for a worker of ours, which has its own producer settings but for the compression."""
     found: dict[str, str] = connector(file, values, changes)["config"]
-    kept = {key: value for key, value in found.items() if not key.startswith(("producer.", "consumer."))}
+    kept = {
+        key: value for key, value in found.items() if not key.startswith(("producer.", "consumer.")) or key == _POLL
+    }
     compressed = {"producer.override.compression.type": "lz4"} if any("producer." in key for key in found) else {}
     return _JSON | kept | compressed

@@ -31,6 +31,7 @@ public final class Host {
     private final Wire wire;
     private final Isolation isolation;
     private final Map<Integer, Served> lanes = new ConcurrentHashMap<>();
+    private final Leftovers leftovers = new Leftovers();
 
     private Host(Wire wire, Isolation isolation) {
         this.wire = wire;
@@ -54,12 +55,14 @@ public final class Host {
         }
     }
 
-    private static void serve(Wire wire) throws IOException {
+    private static void serve(Wire wire) throws IOException, ClassNotFoundException {
         Frame hello = wire.read();
         setLevels(hello);
         Host host;
         try {
-            host = new Host(wire, new Isolation(Json.strings(hello.header().get("worker"))));
+            JsonNode known = hello.header().get("plugins");
+            boolean isSearch = known == null;
+            host = new Host(wire, isSearch ? new Isolation(Json.strings(hello.header().get("worker"))) : new Isolation(known));
         } catch (Throwable error) {
             wire.write(new Frame(Json.object().set("error", Failures.toJson(error))).put("id", hello.header().get("id").asLong()));
             throw error;
@@ -82,6 +85,7 @@ public final class Host {
                 answer(request, null);
             }
             case "host.threads" -> answer(request, new Frame(Json.object()).put("threads", threads()));
+            case "host.reusable" -> daemon(() -> answer(request, leftovers.toFrame()), op).start();
             case "host.reported" -> {
                 Served served = lanes.get(target);
                 if (served != null && served.lane() instanceof SinkLane sink) sink.reported(request);

@@ -1,45 +1,37 @@
 package connectcore;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
-import org.apache.kafka.connect.runtime.isolation.ClassLoaderFactory;
+import org.apache.kafka.connect.runtime.isolation.DelegatingClassLoader;
 import org.apache.kafka.connect.runtime.isolation.PluginDesc;
-import org.apache.kafka.connect.runtime.isolation.PluginDiscoveryMode;
 import org.apache.kafka.connect.runtime.isolation.PluginScanResult;
-import org.apache.kafka.connect.runtime.isolation.PluginSource;
-import org.apache.kafka.connect.runtime.isolation.PluginUtils;
 import org.apache.kafka.connect.runtime.isolation.Plugins;
 
 /** Connect's own class loaders: each folder or jar of plugin.path has one, in front of the host's classes. */
 final class Isolation {
     private final Plugins plugins;
+    private final DelegatingClassLoader delegating;
     private final Map<String, ClassLoader> connectors = new HashMap<>();
 
+    /** Finds all plugins of the worker's plugin.path, as Connect does. */
+    Isolation(Map<String, String> worker) {
+        plugins = new Plugins(worker);
+        delegating = plugins.delegatingLoader();
+        plugins.connectors().forEach(this::remember);
+    }
+
     /**
-     * Finds plugins: all of plugin.path, or only those at plugin.locations.
+     * Makes known plugins available.
      *
      * A location is one plugin with all its jars. Were it an entry of plugin.path, each of its jars would be a plugin.
      */
-    Isolation(Map<String, String> worker) {
-        String locations = worker.get("plugin.locations");
-        if (locations == null) {
-            plugins = new Plugins(worker);
-            plugins.connectors().forEach(this::remember);
-            return;
-        }
-        plugins = new Plugins(Map.of("plugin.discovery", "service_load"));
-        if (locations.isEmpty()) return;
-        Set<PluginSource> sources = new LinkedHashSet<>();
-        for (String place : locations.split("\n")) sources.add(source(Path.of(place)));
-        String mode = worker.get("plugin.discovery").toUpperCase(Locale.ROOT);
-        PluginScanResult found = plugins.initLoaders(sources, PluginDiscoveryMode.valueOf(mode));
+    Isolation(JsonNode known) throws IOException, ClassNotFoundException {
+        plugins = null;
+        delegating = new DelegatingClassLoader();
+        PluginScanResult found = KnownPlugins.install(known, delegating);
         found.sinkConnectors().forEach(this::remember);
         found.sourceConnectors().forEach(this::remember);
     }
@@ -48,14 +40,7 @@ final class Isolation {
         connectors.putIfAbsent(plugin.className(), plugin.loader());
     }
 
-    private PluginSource source(Path place) {
-        try {
-            return PluginUtils.isolatedPluginSource(place, plugins.delegatingLoader(), new ClassLoaderFactory());
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
-    }
-
+    /** Returns what was found in plugin.path; not available if the plugins were known. */
     Plugins plugins() {
         return plugins;
     }
@@ -67,7 +52,7 @@ final class Isolation {
      */
     ClassLoader loaderOf(String name) throws ClassNotFoundException {
         try {
-            return Class.forName(name, false, plugins.delegatingLoader()).getClassLoader();
+            return Class.forName(name, false, delegating).getClassLoader();
         } catch (ClassNotFoundException hidden) {
             ClassLoader found = connectors.get(name);
             if (found == null) throw hidden;
@@ -82,7 +67,7 @@ final class Isolation {
 
     /** Returns the loader through which all plugins are found. */
     ClassLoader all() {
-        return plugins.delegatingLoader();
+        return delegating;
     }
 
     /** Returns a new object of a class as a connector's loader sees it: its own copy goes first, as in Connect. */

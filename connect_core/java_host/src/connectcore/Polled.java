@@ -8,18 +8,25 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.connect.source.SourceRecord;
 
-/** Some polls of a source task, on their way to the other side: all rows polled, and what the flow made of them. */
+/**
+ * Some polls of a source task, on their way to the other side: all rows polled, and what the flow made of them.
+ *
+ * Once it is sent, only what the commit needs is kept: a transaction may hold millions of records.
+ */
 final class Polled {
     private static final int NO_PARTITION = -1;
     private static final int ASSUMED_LENGTH = 200;
 
     final long number;
-    final List<SourceRecord> records = new ArrayList<>();
+    private List<SourceRecord> records = new ArrayList<>();
     private final List<ObjectNode> failures = new ArrayList<>();
     private final Map<Map<String, ?>, Integer> partitions = new LinkedHashMap<>();
     private final List<Integer> lastRows = new ArrayList<>();
-    private final Out partition = new Out();
-    private final Rows rows;
+    private final List<SourceRecord> lastRecords = new ArrayList<>();
+    private Out partition = new Out();
+    private Rows rows;
+    private Map<String, ?> lastSource;
+    private int lastPartition;
     int bytes;
     /** How the task wants the transaction to end after this: commit or abort; null: it does not care. */
     String boundary;
@@ -60,14 +67,21 @@ final class Polled {
 
     private int partitionOf(SourceRecord record, int row) {
         Map<String, ?> source = record.sourcePartition() == null ? Map.of() : record.sourcePartition();
-        Integer known = partitions.get(source);
-        if (known == null) {
-            known = partitions.size();
-            partitions.put(source, known);
-            lastRows.add(row);
-        }
+        // Neighbours mostly have the same partition, as the same object in many sources.
+        int known = source == lastSource ? lastPartition : numberOf(source);
+        lastSource = source;
+        lastPartition = known;
         lastRows.set(known, row);
+        lastRecords.set(known, record);
         return known;
+    }
+
+    private int numberOf(Map<String, ?> source) {
+        Integer known = partitions.putIfAbsent(source, partitions.size());
+        if (known != null) return known;
+        lastRows.add(null);
+        lastRecords.add(null);
+        return partitions.size() - 1;
     }
 
     private ObjectNode failureOf(int row, Flow.StageFailure failure) {
@@ -78,6 +92,7 @@ final class Polled {
                 .set("error", Failures.toJson(failure.getCause()));
     }
 
+    /** Returns it in the form that is sent, once: the rows that the flow made are not kept. */
     Frame toFrame(Schemas schemas) {
         Frame frame = new Frame(Json.object());
         frame.put("number", number).put("polled", records.size());
@@ -95,7 +110,29 @@ final class Polled {
             frame.set("failures", Json.array().addAll(failures));
         }
         rows.finish(frame, records.size(), schemas);
+        rows = null;
+        partition = null;
+        failures.clear();
         return frame;
+    }
+
+    int size() {
+        return records.size();
+    }
+
+    /** Returns all records, in the order in which they were polled; null once they are forgotten. */
+    List<SourceRecord> records() {
+        return records;
+    }
+
+    /** Returns the last record of each source partition. */
+    List<SourceRecord> lastRecords() {
+        return lastRecords;
+    }
+
+    /** Forgets all records but the last of each source partition. */
+    void forgetRecords() {
+        records = null;
     }
 
     /** Returns the source offset of the last record; null if the task gave none. */
@@ -107,9 +144,7 @@ final class Polled {
     Map<Map<String, ?>, Map<String, ?>> positions() {
         Map<Map<String, ?>, Map<String, ?>> found = new LinkedHashMap<>();
         int i = 0;
-        for (Map<String, ?> source : partitions.keySet()) {
-            found.put(source, records.get(lastRows.get(i++)).sourceOffset());
-        }
+        for (Map<String, ?> source : partitions.keySet()) found.put(source, lastRecords.get(i++).sourceOffset());
         return found;
     }
 

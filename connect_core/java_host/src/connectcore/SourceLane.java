@@ -1,7 +1,6 @@
 package connectcore;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -26,6 +25,15 @@ import org.apache.kafka.connect.source.SourceTask;
 final class SourceLane implements Lane {
     private static final int AHEAD = 2;
     private static final long LAST_POLL_MILLIS = 1000;
+    /** Batches whose records may still be asked for: the other side works on three at once, at most. */
+    private static final int IN_WORK = 4;
+
+    /** Of which records a task wants to hear that they are committed. */
+    private enum Followed {
+        NONE,
+        LAST,
+        EACH
+    }
 
     /** How large a batch becomes, and how long records may wait for others. */
     private record Limits(int records, int bytes, long lingerNanos) {
@@ -34,6 +42,8 @@ final class SourceLane implements Lane {
             return new Limits(spec.get("records").asInt(), spec.get("bytes").asInt(), linger);
         }
     }
+
+    private static final String DEBEZIUM_TASK = "io.debezium.connector.common.BaseSourceTask";
 
     private final SourceTask task;
     private final ClassLoader loader;
@@ -44,11 +54,14 @@ final class SourceLane implements Lane {
     private final Schemas schemas = new Schemas();
     private final BlockingQueue<Object> ready = new ArrayBlockingQueue<>(AHEAD);
     private final Deque<Polled> uncommitted = new ArrayDeque<>();
+    private final Deque<Polled> inWork = new ArrayDeque<>();
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final Snapshots snapshots;
     private final Map<String, String> config;
-    private final boolean followsRecords;
+    private final Followed followed;
+    private final Object asking = new Object();
+    private long asked;
     private long polls;
     private volatile boolean isStopping;
     private volatile boolean hasStopped;
@@ -65,7 +78,7 @@ final class SourceLane implements Lane {
         boundaries = header.path("boundaries").asBoolean() ? new Boundaries() : null;
         flow = Isolation.within(loader, () -> new Flow<>(header.get("flow"), loader));
         task = Isolation.make(request.text("task"), SourceTask.class, loader);
-        followsRecords = followsRecords(task.getClass());
+        followed = followed(task.getClass());
         snapshots = new Snapshots(request.text("connector"), config);
         Thread thread = new Thread(this::run, "task of " + request.text("name"));
         thread.setContextClassLoader(loader);
@@ -85,10 +98,16 @@ final class SourceLane implements Lane {
         };
     }
 
-    /** Returns whether a task wants to hear of each record that is committed. */
+    /** Returns whether a task wants to hear of each record that is committed, and where it is. */
     static boolean followsRecords(Class<?> task) throws NoSuchMethodException {
-        Method found = task.getMethod("commitRecord", SourceRecord.class, RecordMetadata.class);
-        return found.getDeclaringClass() != SourceTask.class;
+        return followed(task) == Followed.EACH;
+    }
+
+    private static Followed followed(Class<?> task) throws NoSuchMethodException {
+        Class<?> found = task.getMethod("commitRecord", SourceRecord.class, RecordMetadata.class).getDeclaringClass();
+        if (found == SourceTask.class) return Followed.NONE;
+        // Debezium's own method takes note of the last offset of each source partition, and of nothing else.
+        return found.getName().equals(DEBEZIUM_TASK) ? Followed.LAST : Followed.EACH;
     }
 
     private Frame started() throws Throwable {
@@ -126,7 +145,7 @@ final class SourceLane implements Lane {
             List<SourceRecord> records = pollTask();
             if (records == null || records.isEmpty()) {
                 if (!batch.isEmpty()) break;
-                if (ready.isEmpty()) ready.offer(NOTHING);
+                if (ready.isEmpty()) tellNothing();
                 continue;
             }
             if (batch.isEmpty()) end = System.nanoTime() + limits.lingerNanos();
@@ -136,10 +155,19 @@ final class SourceLane implements Lane {
             } else {
                 for (SourceRecord record : records) batch.add(record, flow);
             }
-            boolean isFull = batch.records.size() >= limits.records() || batch.bytes >= limits.bytes();
+            boolean isFull = batch.size() >= limits.records() || batch.bytes >= limits.bytes();
             if (isFull || batch.hasFailures() || System.nanoTime() >= end || boundaries != null) break;
         }
         if (!batch.isEmpty()) offer(batch);
+    }
+
+    /** Says that there is nothing, and waits to be asked again: the other side may end here, and a poll may take long. */
+    private void tellNothing() throws InterruptedException {
+        synchronized (asking) {
+            long before = asked;
+            ready.offer(NOTHING);
+            while (asked == before && !isStopping) asking.wait(100);
+        }
     }
 
     /** Cuts a poll where the task ends transactions; returns what comes after the last cut. */
@@ -179,6 +207,10 @@ final class SourceLane implements Lane {
 
     /** Answers with the next batch, or with nothing when the source has none or the time is over. */
     private Frame poll(long waitMillis) throws Throwable {
+        synchronized (asking) {
+            asked++;
+            asking.notifyAll();
+        }
         Object next = take(waitMillis);
         if (next instanceof Throwable error) throw error;
         if (!(next instanceof Polled batch)) {
@@ -188,6 +220,9 @@ final class SourceLane implements Lane {
         }
         synchronized (uncommitted) {
             uncommitted.add(batch);
+            inWork.add(batch);
+            Polled oldest = inWork.size() > IN_WORK ? inWork.remove() : null;
+            if (oldest != null && followed != Followed.EACH) oldest.forgetRecords();
         }
         Frame frame = batch.toFrame(schemas);
         if (batch.boundary != null) frame.put("boundary", batch.boundary);
@@ -215,8 +250,10 @@ final class SourceLane implements Lane {
                     if (batch == null || batch.number > number) break;
                     uncommitted.remove();
                 }
-                if (followsRecords) {
-                    for (SourceRecord record : batch.records) task.commitRecord(record, places.next());
+                if (followed == Followed.EACH) {
+                    for (SourceRecord record : batch.records()) task.commitRecord(record, places.next());
+                } else if (followed == Followed.LAST) {
+                    for (SourceRecord record : batch.lastRecords()) task.commitRecord(record, null);
                 }
                 batch.positions().forEach((partition, offset) -> offsets.put(partition, Json.map(Json.of(offset))));
             }
@@ -260,9 +297,9 @@ final class SourceLane implements Lane {
         synchronized (uncommitted) {
             for (Polled batch : uncommitted) if (batch.number == number) found = batch;
         }
-        if (found == null) throw new IllegalStateException("Batch " + number + " is committed");
+        if (found == null || found.records() == null) throw new IllegalStateException("Batch " + number + " is over");
         Polled some = new Polled(number, false);
-        for (JsonNode row : request.header().get("rows")) some.addUnchanged(found.records.get(row.asInt()));
+        for (JsonNode row : request.header().get("rows")) some.addUnchanged(found.records().get(row.asInt()));
         return some.toFrame(new Schemas());
     }
 
