@@ -67,6 +67,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "connect_core.cli.verify:verify",
             "Recount what a sink has written, and compare it with its markers, the database and Kafka.",
         ),
+        "slots": (
+            "connect_core.cli.slots:slots",
+            "List the time slots of a scheduled export: finished, late, running, missing or failed.",
+        ),
+        "backfill": (
+            "connect_core.cli.slots:backfill",
+            "Export past time slots of a scheduled export again, by Airflow's backfill.",
+        ),
         "plan-capacity": (
             "connect_core.cli.plan_capacity:command",
             "Work out what a deployment needs for so many connectors and records, and what is full first.",
