@@ -30,6 +30,8 @@ __all__ = [
 
 Json = Any
 _EMPTY = b""
+_AS_BEFORE = -1
+"""In place of a number of headers: those of the row before."""
 
 
 def read_array(kind: pa.DataType, length: int, buffers: Iterator[pa.Buffer]) -> pa.Array:
@@ -197,7 +199,10 @@ def write_headers(
 def read_headers(
     frame: Frame, length: int, buffers: Iterator[pa.Buffer], schemas: SchemaNumbers
 ) -> tuple[Headers, ...] | None:
-    """Return the headers of a batch, ``None`` if it has none; as bytes if the host has converted them."""
+    """Return the headers of a batch, ``None`` if it has none; as bytes if the host has converted them.
+
+    Rows with the headers of the row before share them, where the host has converted them.
+    """
     size = frame.header.get("headers", 0)
     if not size:
         return None
@@ -210,4 +215,7 @@ def read_headers(
         objects = read_data(said, size, buffers, schemas).to_objects()
         data = [SchemaAndValue(*pair) for pair in zip(objects.schemas, objects.values, strict=True)]
     every = iter([Header(name, one.schema, one.value) for name, one in zip(names, data, strict=True)])
-    return tuple(Headers([next(every) for _ in range(count)]) for count in counts)
+    rows: list[Headers] = []
+    for own in counts:
+        rows.append(rows[-1] if own == _AS_BEFORE else Headers([next(every) for _ in range(own)]))
+    return tuple(rows)

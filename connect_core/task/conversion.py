@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -94,9 +94,8 @@ class Converters:
             return self._records_from_connect(batch)
         if batch.headers is None:
             return Produced(batch, keys, values, None)
-        topics = batch.topic.to_pylist()
         try:
-            headers = [self.write_headers(topic, one) for topic, one in zip(topics, batch.headers, strict=True)]
+            headers = list(self._header_rows(batch.topic.to_pylist(), batch.headers))
         except Exception:
             return self._records_from_connect(batch)
         return Produced(batch, keys, values, headers)
@@ -205,6 +204,15 @@ class Converters:
                 continue
             headers.add_schema_and_value(key, self.header.to_connect_header(topic, key, value))
         return headers
+
+    def _header_rows(self, topics: Sequence[str | None], headers: Sequence[Headers]) -> Iterator[RawHeaders]:
+        """Yield the bytes of each row's headers; neighbours that share theirs are written once."""
+        before: tuple[str | None, Headers] | None = None
+        written: RawHeaders = ()
+        for topic, one in zip(topics, headers, strict=True):
+            if before is None or one is not before[1] or topic != before[0]:
+                written, before = self.write_headers(topic, one), (topic, one)
+            yield written
 
     def write_headers(self, topic: str | None, headers: Headers) -> RawHeaders:
         """Return the bytes of a record's headers. Raises what the converter raises."""

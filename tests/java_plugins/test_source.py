@@ -137,6 +137,17 @@ def test_headers_come_with_their_records(task: Any) -> None:
     assert [(one.key, one.value) for one in headers[1]] == [("n", b"2"), ("s", b"x2")]
 
 
+def test_headers_that_neighbours_share_are_those_of_each(task: Any) -> None:
+    with started(task, {**CONFIG, "mode": "same-headers", "limit": "8"}, flow(), TaskContext()):
+        headers = next_batch(task).result.headers
+    assert headers is not None
+    found = [[(one.key, one.value) for one in row] for row in headers]
+    groups = [[("group", b"g%d" % number), ("group", b"x")] for number in range(3)]
+    assert found == [groups[0], groups[0], [], groups[1], groups[1], [], groups[2], groups[2]]
+    assert headers[0] is headers[1]
+    assert headers[4] is not headers[6]
+
+
 def test_the_plugin_hears_of_commits_before_it_stops(task: Any, tmp_path: Path) -> None:
     told = tmp_path / "told"
     with started(task, {**CONFIG, "told": str(told)}, flow(shouting(dropped="row 2")), TaskContext()):

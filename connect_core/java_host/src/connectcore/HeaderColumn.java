@@ -3,6 +3,7 @@ package connectcore;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Iterator;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -10,23 +11,44 @@ import org.apache.kafka.connect.data.SchemaAndValue;
 import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.header.Headers;
 
-/** The headers of a batch: how many each row has, their names, and their bytes or values. Absent where there are none. */
+/**
+ * The headers of a batch: how many each row has, their names, and their bytes or values. Absent where there are none.
+ *
+ * Converted ones that are those of the row before are not repeated: some sources give all records the same.
+ */
 final class HeaderColumn {
+    private static final int AS_BEFORE = -1;
+
     private final Out counts = new Out();
     private final BinaryColumn names = new BinaryColumn();
     private final BinaryColumn bytes = new BinaryColumn();
     private final DataColumn values = new DataColumn();
+    private Header[] last;
     private int size;
     private boolean isConverted;
 
     void add(Header[] headers) {
         isConverted = true;
+        if (headers.length > 0 && isSame(headers, last)) {
+            counts.putInt(AS_BEFORE);
+            return;
+        }
+        last = headers;
         counts.putInt(headers.length);
         for (Header one : headers) {
             names.add(one.key().getBytes(StandardCharsets.UTF_8));
             bytes.add(one.value());
         }
         size += headers.length;
+    }
+
+    private static boolean isSame(Header[] headers, Header[] others) {
+        if (others == null || headers.length != others.length) return false;
+        for (int i = 0; i < headers.length; i++) {
+            if (!headers[i].key().equals(others[i].key())) return false;
+            if (!Arrays.equals(headers[i].value(), others[i].value())) return false;
+        }
+        return true;
     }
 
     void add(Headers headers) {

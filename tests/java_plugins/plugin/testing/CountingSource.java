@@ -132,6 +132,8 @@ public class CountingSource extends SourceConnector {
         private SourceRecord record() {
             ConnectHeaders headers = new ConnectHeaders();
             if ("headers".equals(mode())) headers.addLong("n", at).addString("s", "x" + at);
+            // Two rows with the same, one without, then two with the same.
+            if ("same-headers".equals(mode()) && at % 3 != 0) headers.addString("group", "g" + at / 3).addString("group", "x");
             Object value = "tombstones".equals(mode()) ? (at % 3 == 0 ? null : at % 3 == 1 ? "" : "row " + at) : "row " + at;
             Schema schema = value == null ? null : Schema.STRING_SCHEMA;
             return new SourceRecord(
