@@ -22,10 +22,14 @@ MAXIMUM_CPU_SHARE = 0.25
 
 @dataclass(frozen=True)
 class Way:
-    """A way to do the work: ``run(turn)`` does all of it once, into a new target."""
+    """A way to do the work: ``run(turn)`` does all of it once, into a new target.
+
+    ``prepare(turn)`` comes before and is not measured.
+    """
 
     name: str
     run: Callable[[int], Moved]
+    prepare: Callable[[int], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,8 @@ def compared(work: Work, rounds: int) -> Comparison:
 
 
 def _run(way: Way, turn: int) -> Run:
+    if way.prepare is not None:
+        way.prepare(turn)
     with watched() as watch:
         done = way.run(turn)
     return Run(done.records, done.seconds, watch.usage)

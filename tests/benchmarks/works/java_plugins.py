@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
+from pathlib import Path
 
+from connect_core.interval.values import ConnectorType
 from tests.benchmarks.comparison import Goal, Way, Work
 from tests.benchmarks.connect_worker import connector, fetch_jars
-from tests.benchmarks.connector_runs import Moved
+from tests.benchmarks.connector_runs import ConnectorRuns, Moved
 from tests.benchmarks.environment import Environment
 from tests.benchmarks.works import postgresql, text_file
 
 __all__ = ["debezium_snapshot", "file_to_kafka", "jdbc_upsert"]
 
-OURS = "connect-core, Java process"
+OURS = "connect-core, new Java process"
+NEXT = "connect-core, Java process of the interval before"
+FIRST = 200_000
+"""Records of the interval before: a process compiles its code as it moves them."""
 _JSON = {
     "key.converter": "org.apache.kafka.connect.storage.StringConverter",
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
@@ -29,7 +37,11 @@ def file_to_kafka(environment: Environment, records: int = text_file.RECORDS) ->
     """Connect's FileStreamSource, HoistField and InsertField, all in Java."""
     _use_plugins(environment)
     folder = text_file.lines_folder(environment, records)
-    ways = [Way(f"{OURS} (exactly-once)", partial(_file, environment, records))]
+    again = _FileAgain(environment, records)
+    ways = [
+        Way(f"{NEXT} (exactly-once)", again.run, again.prepare),
+        Way(f"{OURS} (exactly-once)", partial(_file, environment, records)),
+    ]
     if environment.peer:
         ways.append(Way(text_file.PEER_NAME, partial(text_file.theirs, environment, folder, records)))
     title = f"{records:,} lines of a text file → Java FileStreamSource → 2 Java transforms → Kafka JSON, 1 task"
@@ -51,7 +63,11 @@ def jdbc_upsert(environment: Environment, records: int = postgresql.UPSERTS) -> 
     """Debezium's JDBC sink."""
     _use_plugins(environment)
     postgresql.fill_envelopes(environment, records)
-    ways = [Way(f"{OURS}, 4 tasks", partial(_upsert, environment, records))]
+    again = _UpsertAgain(environment, records)
+    ways = [
+        Way(f"{NEXT}, 4 tasks", again.run, again.prepare),
+        Way(f"{OURS}, 4 tasks", partial(_upsert, environment, records)),
+    ]
     if environment.peer:
         ways.append(Way(postgresql.UPSERT, partial(postgresql.debezium_upsert, environment, records)))
     title = f"{records:,} JSON orders with schema → Debezium's JDBC sink → PostgreSQL upsert"
@@ -77,6 +93,69 @@ def _file(environment: Environment, records: int, turn: int) -> Moved:
     environment.create_topic(name)
     values = {"NAME": name, "WORK": str(environment.folder / "lines"), "TOPIC": name}
     return environment.source(_config("runtime/file-source.json", values), name, records)
+
+
+@dataclass
+class _FileAgain:
+    """A source's second interval, over lines that were added after the first."""
+
+    environment: Environment
+    records: int
+    _running: ConnectorRuns | None = None
+
+    def prepare(self, turn: int) -> None:
+        """Run the first interval, then add the lines that are measured."""
+        name, lines = f"java-lines-again-{turn}", self.environment.folder / "lines" / "lines.txt"
+        folder = self.environment.folder / name
+        folder.mkdir()
+        self.environment.create_topic(name)
+        file = folder / "lines.txt"
+        with lines.open("rb") as whole, file.open("wb") as part:
+            part.writelines(islice(whole, FIRST))
+        config = _config("runtime/file-source.json", {"NAME": name, "WORK": str(folder), "TOPIC": name})
+        self._running = ConnectorRuns(name, config, ConnectorType.SOURCE)
+        self._running.run()
+        with lines.open("rb") as whole, file.open("ab") as part:
+            shutil.copyfileobj(whole, part)
+
+    def run(self, turn: int) -> Moved:
+        """Run the second interval."""
+        return _finished(self._running, self.records, self.environment.folder / f"java-lines-again-{turn}")
+
+
+@dataclass
+class _UpsertAgain:
+    """A sink's second interval, over records that were added after the first."""
+
+    environment: Environment
+    records: int
+    _running: ConnectorRuns | None = None
+
+    def prepare(self, turn: int) -> None:
+        """Run the first interval, then add the records that are measured."""
+        name = f"java_debezium_again_{turn}"
+        values = postgresql.sink_values(self.environment, name, name) | {"TOPIC": name}
+        self.environment.fill_with_orders(name, min(FIRST, self.records), "--envelope")
+        self._running = ConnectorRuns(name, _config("debezium/sink.json", values))
+        self._running.run()
+        self.environment.fill_with_orders(name, self.records, "--envelope", "--append")
+
+    def run(self, turn: int) -> Moved:
+        """Run the second interval."""
+        done = _finished(self._running, self.records)
+        postgresql.check_and_drop(self.environment, f"java_debezium_again_{turn}", self.records)
+        return done
+
+
+def _finished(running: ConnectorRuns | None, records: int, folder: Path | None = None) -> Moved:
+    assert running is not None
+    with running:
+        done = running.run()
+    if done.records != records:
+        raise RuntimeError(f"{done.records} records moved, not {records}")
+    if folder is not None:
+        shutil.rmtree(folder)
+    return done
 
 
 def _snapshot(environment: Environment, rows: int, turn: int) -> Moved:
