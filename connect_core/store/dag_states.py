@@ -28,7 +28,10 @@ class Dag:
 
 
 def store(connection: Connection, dags: Iterable[Dag]) -> None:
-    """Store the state of these DAGs; those of unknown connectors are left out."""
+    """Store the state of these DAGs; those of unknown connectors are left out.
+
+    Only changes are written: this is called every second or so, for all connectors.
+    """
     given = {dag.connector: dag for dag in dags}
     known = set(connection.scalars(select(Connector.name)))
     stored = {dag.connector: dag for dag in list_dags(connection)}
@@ -38,7 +41,6 @@ def store(connection: Connection, dags: Iterable[Dag]) -> None:
             connection.execute(insert(DagState).values(connector=name, **_values(dag)))
         elif stored[name] != dag:
             connection.execute(update(DagState).where(DagState.connector == name).values(**_values(dag)))
-    connection.execute(update(DagState).where(DagState.connector.in_(given)).values(seen_at=now()))
 
 
 def _values(dag: Dag) -> dict[str, Any]:

@@ -247,7 +247,7 @@ class RecordError(Table):
 
 
 class DagState(Table):
-    """The last known state of the connector's DAG in Airflow."""
+    """The last known state of the connector's DAG in Airflow; ``seen_at``: when that changed."""
 
     __tablename__ = "dag_state"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import event, insert
@@ -179,6 +180,22 @@ def _counting(database: Database) -> Iterator[list[str]]:
         yield statements
     finally:
         event.remove(database._engine, "before_cursor_execute", count)
+
+
+def test_a_mirror_that_has_not_changed_writes_nothing(harness: Harness) -> None:
+    """It is stored every second, for all connectors: a thousand that wait would be a thousand rows a second."""
+    harness.create("a")
+    harness.create("b")
+    dags = [dag_states.Dag(name, f"connect__{name}", is_paused=False) for name in ("a", "b")]
+    with _counting(harness.database) as statements, harness.database.write() as connection:
+        dag_states.store(connection, dags)
+    assert len([one for one in statements if one.startswith("INSERT")]) == 2
+    with _counting(harness.database) as statements, harness.database.write() as connection:
+        dag_states.store(connection, dags)
+    assert not [one for one in statements if not one.startswith(("SELECT", "BEGIN"))]
+    with _counting(harness.database) as statements, harness.database.write() as connection:
+        dag_states.store(connection, [dags[0], replace(dags[1], is_paused=True)])
+    assert len([one for one in statements if one.startswith("UPDATE")]) == 1
 
 
 def test_many_connectors_take_few_statements(database: Database) -> None:
