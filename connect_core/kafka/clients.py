@@ -48,7 +48,7 @@ DEFAULTS: Mapping[ClientKind, Mapping[str, str]] = {
     },
     ClientKind.CONSUMER: {
         **_SOON,
-        "queued.min.messages": "1000000",
+        "queued.min.messages": "60000",
         "fetch.queue.backoff.ms": "10",
         "fetch.message.max.bytes": "8388608",
         "allow.auto.create.topics": "false",

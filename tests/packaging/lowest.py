@@ -19,6 +19,8 @@ _OPTIONAL = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["op
 UV = Path(sys.executable).with_name("uv")
 _OF_AIRFLOW = ("pyjwt>=2.10,<2.11",)
 """Airflow 3.1 does not declare it: newer ones refuse its tokens."""
+_RANGES = "tests/packaging/test_ranges.py"
+"""Asks uv, which is in no such environment."""
 _TESTS = ("-m", "not servers and not browser and not faults and not simulator", "-n", "2")
 
 
@@ -40,7 +42,9 @@ def main(arguments: Sequence[str]) -> int:
         "lowest-direct",
     ]
     subprocess.run([*install, "-e", f"{_ROOT}[{_extras()}]", *wanted, *_OF_AIRFLOW, *_tools()], check=True, cwd=_ROOT)
-    return subprocess.run([python, "-m", "pytest", "-q", *_TESTS], check=False, cwd=_ROOT).returncode
+    return subprocess.run(
+        [python, "-m", "pytest", "-q", *_TESTS, f"--ignore={_RANGES}"], check=False, cwd=_ROOT
+    ).returncode
 
 
 def _extras() -> str:

@@ -263,7 +263,7 @@ def test_a_hundred_threads_ask_once(server: FaultServer) -> None:
 
 def test_a_hundred_threads_share_a_failure(server: FaultServer) -> None:
     server.answers["/schemas/ids/1"] = [Answer(404, refusal(404, 40403).body, seconds=0.1)]
-    registry = registry_of(server.url)
+    registry = registry_of(server.url, missing_id_cache_ttl_sec="60")
 
     def outcome(_: int) -> int:
         return refused(registry).status
