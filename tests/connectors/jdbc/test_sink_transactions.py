@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+
 import pytest
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -9,6 +13,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from connect_core.api import IntervalKey, TopicPartition
 from connect_core.connectors.jdbc.connection import JdbcDatabase
+from connect_core.connectors.jdbc.sink.offsets import Owner, fence
 from connect_core.connectors.jdbc.sink.task import JdbcSinkTask
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
 from tests.connectors.jdbc.servers import Server
@@ -62,6 +67,26 @@ def test_an_older_driver_is_fenced_and_told_the_epoch(server: Server) -> None:
         committer.fence(4)
     assert stale.value.epoch == 5
     assert committer.fence(5) == {}
+
+
+def test_a_first_fence_whose_commit_comes_late_fails_no_other(server: Server) -> None:
+    """The client has given up on it, and the next try adds the same row: it fails for a moment, not for good."""
+    run = SinkRun(server, INSERT)
+    late, committer = run.committer(), run.committer()
+    late._create_tables()
+    with ThreadPoolExecutor(1) as pool, late._database.connect() as connection:
+        transaction = connection.begin()
+        fence(connection, late._own.offsets, Owner("copy", 1, ""))
+        again = pool.submit(committer.fence, 2)
+        with suppress(FutureTimeout):
+            again.exception(1.0)
+        # Where nobody waits (DuckDB), the later COMMIT fails, which here is the late one.
+        with suppress(OperationalError):
+            transaction.commit()
+        assert isinstance(again.exception(30), RetriableError | None)
+    assert committer.fence(2) == {}
+    with pytest.raises(StaleEpochError):
+        committer.fence(1)
 
 
 def test_a_replay_begins_where_the_target_stands(server: Server) -> None:

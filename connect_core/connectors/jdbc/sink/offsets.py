@@ -21,12 +21,13 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import STRING_SCHEMA, Schema
 from connect_core.api.records import TopicPartition
 from connect_core.connectors.jdbc.catalog import TableName
-from connect_core.errors import StaleEpochError
+from connect_core.errors import RetriableError, StaleEpochError
 
 __all__ = [
     "Moves",
@@ -116,11 +117,15 @@ def offsets_table(name: TableName, column_type: Callable[[Schema, bool], TypeEng
 
 
 def fence(connection: Connection, table: sa.Table, owner: Owner) -> dict[TopicPartition, int]:
-    """Prevent older epochs from moving positions → the positions. Raises StaleEpochError with the newer epoch."""
+    """Prevent older epochs from moving positions → the positions.
+
+    Raises StaleEpochError with the newer epoch, and RetriableError if the connector's first fence commits meanwhile:
+    that of an earlier try whose COMMIT was thought lost.
+    """
     mine = table.c.connector == owner.connector
     own_row = mine & (table.c.kafka_topic == _NO_TOPIC)
     if connection.execute(sa.select(table.c.epoch).where(own_row)).first() is None:
-        connection.execute(table.insert(), [_row(owner, TopicPartition(_NO_TOPIC, _NO_PARTITION), 0)])
+        _add_connector(connection, table, owner)
     raised = {"epoch": owner.epoch}
     # The connector's row first, in a separate statement: it waits for a transaction that is adding a partition, so that
     # the second statement sees the added row.
@@ -130,6 +135,15 @@ def fence(connection: Connection, table: sa.Table, owner: Owner) -> dict[TopicPa
     if newest > owner.epoch:
         raise _stale(owner, newest)
     return read_positions(connection, table, owner.connector)
+
+
+def _add_connector(connection: Connection, table: sa.Table, owner: Owner) -> None:
+    try:
+        connection.execute(table.insert(), [_row(owner, TopicPartition(_NO_TOPIC, _NO_PARTITION), 0)])
+    except IntegrityError as error:
+        # Waited for the other transaction, which has committed: the next try finds its row.
+        told = f"Another transaction has added connector {owner.connector} to {table.fullname} at the same time"
+        raise RetriableError(told) from error
 
 
 def read_positions(connection: Connection, table: sa.Table, connector: str) -> dict[TopicPartition, int]:
