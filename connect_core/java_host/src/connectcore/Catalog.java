@@ -3,12 +3,7 @@ package connectcore;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.URL;
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.common.config.Config;
@@ -28,13 +23,6 @@ import org.apache.kafka.connect.transforms.predicates.Predicate;
 /** Which plugins there are, and what they say of themselves and of configurations, without being started. */
 final class Catalog implements Lane {
     private static final String CONFIG = "config";
-    private static final Map<String, String> INTERFACES = Map.of(
-            "sink", SinkConnector.class.getName(),
-            "source", SourceConnector.class.getName(),
-            "transformation", Transformation.class.getName(),
-            "predicate", Predicate.class.getName(),
-            "converter", Converter.class.getName(),
-            "header_converter", HeaderConverter.class.getName());
 
     private final Isolation isolation;
 
@@ -72,25 +60,9 @@ final class Catalog implements Lane {
                     .put("class", plugin.className())
                     .put("type", type)
                     .put("version", plugin.version())
-                    .put("location", plugin.location())
-                    .put("service", hasService(plugin, type));
+                    .put("location", plugin.location());
             describe(one, plugin);
         }
-    }
-
-    /** Returns whether a service file names a plugin, so that ServiceLoader finds it. */
-    private static boolean hasService(PluginDesc<?> plugin, String type) {
-        try {
-            for (URL file : Collections.list(plugin.loader().getResources("META-INF/services/" + INTERFACES.get(type)))) {
-                try (InputStream content = file.openStream()) {
-                    String text = new String(content.readAllBytes(), StandardCharsets.UTF_8);
-                    if (text.lines().anyMatch(line -> line.split("#", 2)[0].trim().equals(plugin.className()))) return true;
-                }
-            }
-        } catch (IOException error) {
-            Log.warn(Catalog.class, "Service files of " + plugin.location() + " cannot be read", error);
-        }
-        return false;
     }
 
     /** Adds settings and, of connectors, the task; a plugin that cannot say them is listed all the same. */
