@@ -47,7 +47,9 @@ def slots(
 
     TIME is ISO 8601, such as 2026-11-27T14:00Z; without a zone it is in UTC.
     """
-    period = SlotPeriod(_time("--from", since), _time("--to", until))
+    period = SlotPeriod(
+        None if since is None else _time("--from", since), None if until is None else _time("--to", until)
+    )
     with opened_herder(worker, f"reading the slots of {name}") as herder:
         found = get_calendar(herder, name, period)
     if as_json:
@@ -69,8 +71,6 @@ def backfill(
     TIME is ISO 8601, such as 2026-11-27T14:00Z; without a zone it is in UTC. `connect slots` shows how far it is.
     """
     first, last = _time("--from", start), _time("--to", end)
-    assert first is not None
-    assert last is not None
     with opened_herder(worker, f"requesting a backfill of {name}") as herder:
         started = start_backfill(herder, name, first, last)
     number = f"{started.slots} slot{'s'[: started.slots > 1]}"
@@ -78,14 +78,11 @@ def backfill(
     console.print(f"Backfill requested: {number} of [bold]{escape(name)}[/], {period} UTC", soft_wrap=True)
 
 
-def _time(option: str, text: str | None) -> datetime | None:
-    if text is None:
-        return None
+def _time(option: str, text: str) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text)
     except ValueError as error:
         raise ConnectError(f"{option} {text} is not a time: write ISO 8601, such as 2026-11-27T14:00Z") from error
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 
 
 def _shown(moment: datetime) -> str:

@@ -117,9 +117,9 @@ class IdleHosts:
             return
         timer = threading.Timer(self._idle_seconds, self._end_if_idle, (host,))
         timer.daemon = True
-        timer.start()
         with self._lock:
             self._idle[host] = timer
+            timer.start()
             oldest = next(iter(self._idle)) if len(self._idle) > self._most else None
         if oldest is not None:
             self._end_if_idle(oldest)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,7 @@ from typer.testing import CliRunner, Result
 
 from connect_core.cli.app import application
 from connect_core.errors import BadRequestError, ConnectError, NotFoundError
-from connect_core.settings import WorkerMode, WorkerSettings
-from connect_core.store import Database, requests
-from tests.cli.test_verify import WORKER
+from connect_core.store import requests
 from tests.herder.exports import world_of
 from tests.herder.harness import Harness
 from tests.herder.hours import FULL, HOUR, HOURLY, HourlyExport
@@ -23,16 +20,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def export(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HourlyExport:
-    """Two exported hours and one that is missing, in a deployment whose broker does not answer."""
-    url = f"sqlite:///{tmp_path / 'connect.db'}"
-    shutil.copy(sqlite_template, tmp_path / "connect.db")
-    properties = {**WORKER, "file.roots": str(tmp_path), "database.url": url}
-    (tmp_path / "worker.properties").write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-    monkeypatch.setenv("CONNECT_WORKER_CONFIG", str(tmp_path / "worker.properties"))
-    monkeypatch.setattr("connect_core.cli.deployment.TopicEnds", lambda reader: None)
-    settings = WorkerSettings.from_properties(properties, {}, WorkerMode.DISTRIBUTED)
-    made = HourlyExport(world_of(Harness(Database(url), settings), tmp_path)).create()
+def export(deployment: Harness, tmp_path: Path) -> HourlyExport:
+    """Two exported hours and one that is missing."""
+    made = HourlyExport(world_of(deployment, tmp_path)).create()
     made.live(FULL - 3 * HOUR)
     made.live(FULL - 2 * HOUR, records=7, late=2)
     return made
@@ -52,6 +42,14 @@ def test_slots_are_listed_with_their_states(export: HourlyExport) -> None:
     assert f"everything before {(FULL - 2 * HOUR):%Y-%m-%d %H:%M} UTC" in done.stdout
     done = connect("slots", export.name, "--from", str(FULL - 4 * HOUR), "--to", str(FULL - 2 * HOUR))
     assert done.exit_code == 0
+
+
+def test_times_without_a_zone_are_in_utc(export: HourlyExport) -> None:
+    first, last = (f"{FULL - hours * HOUR:%Y-%m-%dT%H:%M}" for hours in (4, 2))
+    listed = json.loads(connect("slots", export.name, "--from", first, "--to", last, "--json").stdout)
+    assert datetime.fromisoformat(listed["slots"][-1]["end"]) == FULL - 2 * HOUR
+    done = connect("backfill", export.name, "--from", first, "--to", last)
+    assert (done.exit_code, "2 slots" in done.stdout) == (0, True), done.output
 
 
 def test_json_is_that_of_the_api(export: HourlyExport) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from io import StringIO
 from pathlib import Path
 
@@ -16,36 +15,16 @@ from connect_core.cli.app import application
 from connect_core.cli.verify import print_verification
 from connect_core.herder.topic_counts import PartitionCount
 from connect_core.herder.verification import Verification
-from connect_core.settings import WorkerMode, WorkerSettings
-from connect_core.store import Database
 from tests.herder.exports import Export
 from tests.herder.harness import Harness
 
 pytestmark = pytest.mark.slow
 
-WORKER = {
-    "bootstrap.servers": "127.0.0.1:9",
-    "group.id": "test",
-    "key.converter": "org.apache.kafka.connect.json.JsonConverter",
-    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-    "offset.storage.topic": "o",
-    "status.storage.topic": "s",
-    "connect.validate.live": "false",
-}
-
 
 @pytest.fixture
-def export(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Export:
-    """Two intervals of a sink in a deployment whose broker does not answer."""
-    url = f"sqlite:///{tmp_path / 'connect.db'}"
-    shutil.copy(sqlite_template, tmp_path / "connect.db")
-    properties = {**WORKER, "file.roots": str(tmp_path), "database.url": url}
-    (tmp_path / "worker.properties").write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-    monkeypatch.setenv("CONNECT_WORKER_CONFIG", str(tmp_path / "worker.properties"))
-    # Nobody is there to say where topics end, and half a minute of asking tells nothing here.
-    monkeypatch.setattr("connect_core.cli.deployment.TopicEnds", lambda reader: None)
-    settings = WorkerSettings.from_properties(properties, {}, WorkerMode.DISTRIBUTED)
-    made = Export(Harness(Database(url), settings), tmp_path).create()
+def export(deployment: Harness, tmp_path: Path) -> Export:
+    """Two intervals of a sink."""
+    made = Export(deployment, tmp_path).create()
     made.run([{"n": 1}, {"n": 2}])
     made.run([{"n": 3}])
     return made

@@ -12,23 +12,21 @@ from pathlib import Path
 
 from connect_core.dev.java import find_java
 from connect_core.dev.java_runtime import compiler
+from tests.integration.published_jars import published_jars
 from tests.java_plugins.equipment import silent
-from tests.programs import maven_jars
 
 __all__ = ["mongo_running"]
 
-_HERE = Path(__file__).parent
-_VERSION = "1.47.0"
+_SOURCE = Path(__file__).with_name("MongoServer.java")
 
 
 @contextmanager
 def mongo_running(folder: Path) -> Iterator[str]:
     """Run a server for the block → its address."""
-    properties = {"plugin.group": "de.bwaldvogel", "plugin.artifact": "mongo-java-server", "plugin.version": _VERSION}
-    jars = maven_jars(f"mongo-java-server-{_VERSION}", _HERE / "java_plugin.xml", properties)
+    jars = published_jars("de.bwaldvogel", "mongo-java-server", "1.47.0")
     classes, libs = folder / "classes", ":".join(map(str, jars.glob("*.jar")))
     command = [str(find_java()), "-jar", str(compiler(silent)), "-17", "-nowarn", "-d", str(classes)]
-    subprocess.run([*command, "-cp", libs, str(_HERE / "MongoServer.java")], check=True)
+    subprocess.run([*command, "-cp", libs, str(_SOURCE)], check=True)
     run = [str(find_java()), "-Xmx128m", "-cp", f"{classes}:{libs}", "MongoServer"]
     with subprocess.Popen(run, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -16,7 +16,7 @@ from pymongo.collection import Collection
 from connect_core.dev.java_runtime import java_runtime
 from tests.integration.mongo_server import mongo_running
 from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
-from tests.integration.test_published_plugins import jars
+from tests.integration.published_jars import published_jars
 from tests.integration.topics import Topics
 from tests.java_plugins.equipment import silent
 
@@ -50,7 +50,7 @@ def documents(address: str, request: pytest.FixtureRequest) -> Iterator[Document
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
     plugins = tmp_path_factory.mktemp("plugins")
-    (plugins / "mongodb").symlink_to(jars(PLUGIN))
+    (plugins / "mongodb").symlink_to(published_jars(*PLUGIN))
     more: dict[str, str] = {
         "plugin.path": str(plugins),
         "java.plugin.libs": str(java_runtime(silent)),

@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from connect_core.dev.java_runtime import java_runtime
 from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
+from tests.integration.published_jars import published_jars
 from tests.integration.topics import Topics
 from tests.java_plugins.equipment import silent
-from tests.programs import maven_jars
 
 pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(400)]
 
-POM = Path(__file__).with_name("java_plugin.xml")
 TRANSFORMS = ("com.github.jcustenborder.kafka.connect", "kafka-connect-transform-common", "0.1.0.14")
 SIMULATOR = ("com.github.jcustenborder.kafka.connect", "kafka-connect-simulator", "0.1.118")
 PACKAGE = "com.github.jcustenborder.kafka.connect.transform.common"
 ROWS = 200
 
 
-def jars(plugin: tuple[str, str, str]) -> Path:
-    """Return the folder with all jars of a plugin."""
-    group, artifact, version = plugin
-    properties = {"plugin.group": group, "plugin.artifact": artifact, "plugin.version": version}
-    return maven_jars(f"{artifact}-{version}", POM, properties)
-
-
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
     plugins = tmp_path_factory.mktemp("plugins")
     # A folder of plugin.path is one plugin, with all its jars.
-    (plugins / "transforms").symlink_to(jars(TRANSFORMS))
-    (plugins / "simulator").symlink_to(jars(SIMULATOR))
+    (plugins / "transforms").symlink_to(published_jars(*TRANSFORMS))
+    (plugins / "simulator").symlink_to(published_jars(*SIMULATOR))
     more = {
         "plugin.path": str(plugins),
         "java.plugin.libs": str(java_runtime(silent)),

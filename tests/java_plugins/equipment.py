@@ -34,6 +34,7 @@ from connect_core.task.contexts import Transactions
 from connect_core.transforms.insert_header import InsertHeader
 
 __all__ = [
+    "CONFIG",
     "SOURCE",
     "TaskContext",
     "flow",
@@ -48,6 +49,15 @@ __all__ = [
 ]
 
 SOURCE = Path(__file__).parent / "plugin"
+CONFIG = {
+    "name": "count",
+    "topic": "t",
+    "task": "0",
+    "limit": "6",
+    "batch": "3",
+    "task.class": "testing.CountingSource$CountingTask",
+}
+"""A task of the source that counts."""
 _SERVICES = {
     "org.apache.kafka.connect.source.SourceConnector": ["testing.CountingSource", "io.debezium.testing.SnapshotSource"],
     "org.apache.kafka.connect.sink.SinkConnector": ["testing.ListingSink"],

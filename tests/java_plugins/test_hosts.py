@@ -13,18 +13,9 @@ from connect_core.errors import ConnectError
 from connect_core.java_host.host import JavaHost
 from connect_core.java_plugins.hosts import IdleHosts, places_of
 from connect_core.java_plugins.plugins import JavaPlugins
-from tests.java_plugins.equipment import TaskContext, flow, host_settings, loaded, next_batch, started
+from tests.java_plugins.equipment import CONFIG, TaskContext, flow, host_settings, loaded, next_batch, started
 
 pytestmark = pytest.mark.slow
-
-CONFIG = {
-    "name": "count",
-    "topic": "t",
-    "task": "0",
-    "limit": "6",
-    "batch": "3",
-    "task.class": "testing.CountingSource$CountingTask",
-}
 
 
 def process_of_an_interval(plugins: JavaPlugins, **config: str) -> int:

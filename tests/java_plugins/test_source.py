@@ -14,18 +14,9 @@ from connect_core.errors import AttemptError, ConnectError
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.kafka.delivery import Landed
 from connect_core.task.contexts import Boundary, Transactions
-from tests.java_plugins.equipment import TaskContext, flow, loaded, next_batch, shouting, started
+from tests.java_plugins.equipment import CONFIG, TaskContext, flow, loaded, next_batch, shouting, started
 
 pytestmark = pytest.mark.slow
-
-CONFIG = {
-    "name": "count",
-    "topic": "t",
-    "task": "0",
-    "limit": "6",
-    "batch": "3",
-    "task.class": "testing.CountingSource$CountingTask",
-}
 
 
 @pytest.fixture
