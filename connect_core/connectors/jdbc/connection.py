@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,9 @@ from connect_core.errors import ConfigError, ConnectError, RetriableError
 __all__ = ["JdbcDatabase", "message_of", "open_database"]
 
 _LONGEST_WAIT_SECONDS = 60.0
+
+_OPENING_FILE = threading.Lock()
+"""Two threads that open one file of DuckDB at once may get two instances; the second one then refuses all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,8 @@ class JdbcDatabase:
         return retrying(self._connected)
 
     def _connected(self) -> Connection:
-        with self.failures():
+        is_file = not self.engine.url.host
+        with self.failures(), _OPENING_FILE if is_file else nullcontext():
             return self.engine.connect()
 
     def close(self, connection: Connection) -> None:

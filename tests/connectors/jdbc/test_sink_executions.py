@@ -76,7 +76,6 @@ def test_executions_side_by_side_write_each_row_once(server: Server, monkeypatch
     run.fence()
     run.server.execute("CREATE TABLE orders (id BIGINT, label VARCHAR(50))")
     together = threading.Barrier(3)
-    # Built here: a process opens a file of DuckDB once at a time.
     tasks = [run.task(records, attempt=ATTEMPT) for _ in range(3)]
 
     def execute(task: JdbcSinkTask) -> None:
