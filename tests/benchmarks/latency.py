@@ -127,7 +127,7 @@ def stack_of(folder: Path, services: Sequence[str] | None) -> Iterator[Stack]:
 def measure_standalone(folder: Path, options: argparse.Namespace) -> Iterator[Latencies]:
     """``connect standalone``; the first record is in its topic when it starts."""
     if not class_archive().exists():
-        subprocess.run([sys.executable, "-m", "connect_core.spark.class_archive"], check=True)
+        subprocess.run([sys.executable, "-m", "connect_core.spark.class_archive_writing"], check=True)
     with stack_of(folder, ("kafka",)) as stack:
         topics = Topics(stack.environment()["CONNECT_BOOTSTRAP_SERVERS"])
         sink = Sink(topics, topics.create(1), folder / "out")

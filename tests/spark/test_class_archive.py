@@ -79,7 +79,7 @@ def test_classes_come_from_the_archive(tmp_path: Path) -> None:
     count, archived = of_spark(start_spark(tmp_path, archive_options(class_archive())))
     assert count > 1000
     assert archived == 0
-    subprocess.run([sys.executable, "-m", "connect_core.spark.class_archive"], check=True, timeout=500)
+    subprocess.run([sys.executable, "-m", "connect_core.spark.class_archive_writing"], check=True, timeout=500)
     file = class_archive()
     assert file.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in file.parent.iterdir()] == [file.name]
