@@ -150,7 +150,9 @@ def written(row: dict[str, Any], form: str) -> dict[str, Any]:
 @pytest.mark.parametrize("form", sorted(READERS))
 @FEW
 @given(rows=ROWS)
-def test_what_is_written_is_read_back(tmp_path_factory: Any, form: str, rows: list[dict[str, Any]]) -> None:
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, form: str, rows: list[dict[str, Any]]
+) -> None:
     export = Export(tmp_path_factory.mktemp("formats"), format=form)
     structs = [struct_of(number, row) for number, row in enumerate(rows)]
     export.run(numbered(structs, value_schema=SCHEMA), batches=len(rows) % 2 == 0)
@@ -163,7 +165,9 @@ TEXTS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"
 
 @FEW
 @given(st.lists(st.tuples(TEXTS, st.none() | st.integers(-9, 9)), min_size=1, max_size=10))
-def test_csv_tells_null_from_the_empty_text(tmp_path_factory: Any, pairs: list[tuple[Any, Any]]) -> None:
+def test_csv_tells_null_from_the_empty_text(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[Any, Any]]
+) -> None:
     export = Export(tmp_path_factory.mktemp("csv"), format="csv")
     schema = SchemaBuilder.struct().field("s", OPTIONAL_STRING_SCHEMA).field("n", OPTIONAL_INT64_SCHEMA).build()
     structs = [Struct(schema).put("s", text).put("n", number) for text, number in pairs]

@@ -228,7 +228,9 @@ ZONES = ["UTC", "Asia/Kathmandu", "America/St_Johns", "Africa/Monrovia"]
 
 @FEW
 @given(st.lists(st.integers(-(10**11), 4 * 10**12), min_size=1, max_size=20), st.sampled_from(ZONES))
-def test_a_folder_has_the_hour_of_all_its_records(tmp_path_factory: Any, times: list[int], zone: str) -> None:
+def test_a_folder_has_the_hour_of_all_its_records(
+    tmp_path_factory: pytest.TempPathFactory, times: list[int], zone: str
+) -> None:
     partitioner = HourlyPartitioner()
     partitioner.configure({"timezone": zone, "timestamp.extractor": "RecordField", "timestamp.field": "at"})
     batch = Batch.from_records(numbered([{"at": time} for time in times]))

@@ -63,7 +63,9 @@ def store(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileS
 
 
 @pytest.fixture
-def sink(kind: str, store: FileStore, tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any) -> HourlySink:
+def sink(
+    kind: str, store: FileStore, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> HourlySink:
     """Return an export of which the fourth hour is exported: two files of the first topic, one of the second."""
     if kind == "moto":
         # Uploads under the final names are left open here, as larger files are; on the other S3 server copies are made.

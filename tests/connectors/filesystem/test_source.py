@@ -6,18 +6,15 @@ import gzip
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 import fastavro
 import pyarrow as pa
 import pytest
 
-from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.source import files_read as source_record
 from connect_core.connectors.filesystem.source import pieces as source_pieces
 from connect_core.connectors.filesystem.source import plan as source_plan
-from connect_core.connectors.filesystem.source.connector import FileSystemSourceConnector
-from connect_core.errors import ConfigError, ConnectError, DataError
+from connect_core.errors import ConnectError, DataError
 from connect_core.testing.source_engine import Lane, Position, position_after
 from tests.connectors.filesystem.reading import Reading, put
 
@@ -29,7 +26,7 @@ def reading(request: pytest.FixtureRequest, tmp_path: Path) -> Reading:
     return Reading(tmp_path, request.param)
 
 
-def test_new_files_are_found_at_each_plan(reading: Any, tmp_path: Path) -> None:
+def test_new_files_are_found_at_each_plan(reading: Reading, tmp_path: Path) -> None:
     put(tmp_path / "in/a.txt", "1\n2\n", 100)
     put(tmp_path / "in/deep/er/b.txt", "3", 200)
     assert reading.values() == ["1", "2", "3"]
@@ -39,7 +36,7 @@ def test_new_files_are_found_at_each_plan(reading: Any, tmp_path: Path) -> None:
     assert reading.values() == []
 
 
-def test_the_folder_may_come_later(reading: Any, tmp_path: Path) -> None:
+def test_the_folder_may_come_later(reading: Reading, tmp_path: Path) -> None:
     assert reading.values() == []
     put(tmp_path / "in/a.txt", "1\n")
     assert reading.values() == ["1"]
@@ -86,7 +83,7 @@ def test_a_slot_without_a_task_of_its_own_is_read_to_its_end(tmp_path: Path) -> 
     assert sorted(fewer.until_idle()) == sorted({f"{n}{p}" for n in range(8) for p in "ab"} - {"3a"})
 
 
-def test_unfinished_hidden_and_linked_files_are_left_alone(reading: Any, tmp_path: Path) -> None:
+def test_unfinished_hidden_and_linked_files_are_left_alone(reading: Reading, tmp_path: Path) -> None:
     for name in (
         ".a.txt",
         "_a.txt",
@@ -289,133 +286,3 @@ def test_names_order_files_within_a_folder(tmp_path: Path) -> None:
         assert values == [f"{folder}{number}" for number in range(10)]
     put(tmp_path / "in/a/91.txt", "new\n", 1)
     assert reading.until_idle() == ["new"]
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(place.relative_to(folder).as_posix() for place in folder.rglob("*") if place.is_file())
-
-
-@pytest.mark.parametrize(
-    ("action", "first", "second"),
-    [
-        ("delete", [], []),
-        ("mark", ["_a.txt.read", "a.txt", "d/_b.txt.read", "d/b.txt"], []),
-        ("move", ["_read/a.txt", "_read/d/b.txt"], ["_read/a.txt", "_read/a.txt.VERSION", "_read/d/b.txt"]),
-    ],
-)
-def test_files_are_put_away_after_the_commit(tmp_path: Path, action: str, first: Any, second: Any) -> None:
-    reading = Reading(tmp_path, **{"after.commit": action})
-    put(tmp_path / "in/a.txt", "1\n", 100)
-    put(tmp_path / "in/d/b.txt", "2\n", 200)
-    polls = reading.engine.read()
-    # Not committed yet: nothing happens to them, and another attempt reads them again.
-    assert names(tmp_path / "in") == ["a.txt", "d/b.txt"]
-    assert reading.engine.bound(Position()) == reading.engine.bound(Position())
-    assert names(tmp_path / "in") == ["a.txt", "d/b.txt"]
-    reading.position = position_after(polls)
-    for _ in range(2):
-        assert reading.values() == []
-        assert names(tmp_path / "in") == first
-    put(tmp_path / "in/a.txt", "3\n", 300)
-    assert reading.until_idle() == ["3"]
-    if second:
-        version = next(name for name in names(tmp_path / "in") if name.startswith("_read/a.txt."))
-        assert names(tmp_path / "in") == sorted([*second[:1], version, *second[2:]])
-
-
-def test_a_file_that_was_replaced_is_not_put_away(tmp_path: Path) -> None:
-    reading = Reading(tmp_path, **{"after.commit": "delete"})
-    put(tmp_path / "in/a.txt", "1\n", 100)
-    polls = reading.engine.read()
-    reading.position = position_after(polls)
-    put(tmp_path / "in/a.txt", "2\n", 200)
-    assert reading.until_idle() == ["2"]
-    assert names(tmp_path / "in") == []
-
-
-def test_pieces_are_put_away_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_pieces, "PIECE_BYTES", 10)
-    monkeypatch.setattr(source_plan, "MOST_PIECES", 4)
-    reading = Reading(tmp_path, Lane.BATCHES, 2, **{"after.commit": "delete"})
-    put(tmp_path / "in/a.txt", "".join(f"line {number}\n" for number in range(10)))
-    found = reading.values()
-    assert reading.engine.bound(reading.position) != reading.position.offsets
-    assert names(tmp_path / "in") == ["a.txt"]
-    assert sorted([*found, *reading.until_idle()]) == sorted(f"line {number}" for number in range(10))
-    assert names(tmp_path / "in") == []
-
-
-def test_with_deletion_no_file_is_too_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_record, "KEPT", 3)
-    reading = Reading(tmp_path, **{"after.commit": "delete"})
-    for number in range(20):
-        put(tmp_path / f"in/{number}.txt", f"{number}\n", 1000 + number)
-    assert len(reading.until_idle()) == 20
-    put(tmp_path / "in/old.txt", "old\n", 1)
-    assert reading.until_idle() == ["old"]
-
-
-def connector(tmp_path: Path, **config: str) -> tuple[FileSystemSourceConnector, dict[str, str]]:
-    made = FileSystemSourceConnector()
-    return made, {"name": "x", "path": "in", "topic": "t", **config}
-
-
-@pytest.mark.parametrize(
-    ("config", "key", "text"),
-    [
-        ({"topic": ""}, "topic", "name the topic, or set include.metadata=true"),
-        ({"format": "orc"}, "format", "this format can be written only; those that can be read are parquet"),
-        ({"format": "nothing"}, "format", "choose one"),
-        ({"format": "text", "include.key": "true"}, "include.key", "have values only; set it to false"),
-        ({"path": "s3://b/x", "after.commit": "move"}, "after.commit", "this storage supports delete, leave, mark"),
-        ({"file.pattern": "("}, "file.pattern", "it is not a regular expression"),
-        ({"format": "csv", "csv.header": "false"}, "csv.columns", "need column names"),
-        ({"format": "csv", "csv.types": "a:blob"}, "csv.types", "one of string"),
-        ({"format": "csv", "csv.delimiter": ";;"}, "csv.delimiter", "give one ASCII character"),
-    ],
-)
-def test_what_is_not_supported_is_refused(tmp_path: Path, config: dict[str, str], key: str, text: str) -> None:
-    made, settings = connector(tmp_path, **config)
-    found = {value.name: value.error_messages for value in made.validate(settings) if value.error_messages}
-    assert list(found) == [key]
-    assert text in found[key][0]
-
-
-@pytest.mark.parametrize("path", ["../outside", "/etc", "file.txt", "linked"])
-def test_places_outside_the_roots_are_refused(tmp_path: Path, path: str) -> None:
-    root = tmp_path / "root"
-    put(root / "file.txt", "1")
-    (tmp_path / "outside").mkdir()
-    (root / "linked").symlink_to(tmp_path / "outside")
-    made, settings = connector(tmp_path, path=path)
-    assert "path" in made.validate_live(settings, WorkerLimits((root,)))
-
-
-def test_the_workers_own_files_are_not_read(tmp_path: Path) -> None:
-    put(tmp_path / "in/worker.properties", "secret\n")
-    put(tmp_path / "in/env/pyvenv.cfg", "x\n")
-    put(tmp_path / "in/a.txt", "1\n")
-    reading = Reading(tmp_path)
-    limits = WorkerLimits((tmp_path,), file_excluded=(tmp_path / "in/worker.properties",))
-    reading.engine = type(reading.engine)(FileSystemSourceConnector, reading.config, limits)
-    assert reading.values() == ["1"]
-
-
-def test_a_link_put_in_a_files_place_is_refused(tmp_path: Path) -> None:
-    reading = Reading(tmp_path)
-    put(tmp_path / "in/a.txt", "1\n")
-    put(tmp_path / "secret", "2\n")
-    bound = reading.engine.bound(Position())
-    (tmp_path / "in/a.txt").unlink()
-    (tmp_path / "in/a.txt").symlink_to(tmp_path / "secret")
-    with pytest.raises(ConfigError, match="it was replaced by a link"):
-        reading.engine.read(bound=bound)
-
-
-def test_offsets_of_others_are_refused(tmp_path: Path) -> None:
-    made, settings = connector(tmp_path)
-    assert made.alter_offsets(settings, {'{"path":"in","slot":0}': None})
-    with pytest.raises(ConnectError, match="not an offset of FileSystemSource"):
-        made.alter_offsets(settings, {'{"path":"in","slot":0}': {"position": 3}})
-    with pytest.raises(ConnectError, match='needs the keys "path" and "slot"'):
-        made.alter_offsets(settings, {'{"table":"x"}': {"position": 3}})
