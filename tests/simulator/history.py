@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.api.records import TopicPartition
-from connect_core.errors import ConnectError, RetriableError
+from connect_core.errors import RetriableError
 from connect_core.interval import effects as fx
 from connect_core.interval.sink_positions import sink_wishes
 from connect_core.interval.values import (
@@ -35,6 +34,7 @@ from tests.simulator.disasters import Disasters
 from tests.simulator.folder import FolderTarget
 from tests.simulator.lines import LinesTarget
 from tests.simulator.metadata import NAME, Metadata
+from tests.simulator.surroundings import PARTS, Surroundings
 from tests.simulator.targets import Acting, FileTarget, answered
 from tests.simulator.truth import Truth, Violation, Where, parsed
 
@@ -55,7 +55,6 @@ PATH = "path"
 OFFSETS_TOPIC = "offsets.storage.topic"
 KINDS = ("source", "database", "files", "plain")
 FILES = ('{"file":"a"}', '{"file":"b"}')
-PARTS = (TopicPartition("t", 0), TopicPartition("t", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +118,7 @@ class History:
     offset_requests: set[int] = field(default_factory=set)
     """Epochs raised by operators."""
     disasters: Disasters = field(init=False)
+    surroundings: Surroundings = field(init=False)
     has_lost_offsets: bool = False
     """Whether the offsets topic was lost, and no operator has said since where to go on."""
 
@@ -128,7 +128,7 @@ class History:
         self.truth = Truth(self.sql.losses, repeats=self.kind == "plain")
         self.broker = Broker(self._deliver_record, on_marker=self._on_marker)
         self.database = DatabaseTarget(Shows(self).deliver, self._moved_rows)
-        self.disasters = Disasters(self)
+        self.disasters, self.surroundings = Disasters(self), Surroundings(self)
         self.home()
         self.sql.on_commit, self.sql.on_finish = self._check_commit, self._on_finish
         self.sql.on_forget, self.sql.on_abandon = self._on_forget, self._check_abandon
@@ -138,7 +138,7 @@ class History:
         self.stable, self.earliest = dict.fromkeys(PARTS, 2), dict.fromkeys(PARTS, 0)
         for place in places:
             self.truth.first[place] = {0}
-        self._note_ends()
+        self.surroundings.note_ends()
         self.table = {**self.sql.handlers(), **self._handlers()}
 
     def run(self, holder: str) -> Run:
@@ -392,89 +392,10 @@ class History:
         committer = self.committer(effect.config)
         return None if committer is None else committer.read_marker(effect.key)
 
-    # -- what happens around
-
     @property
     def parts(self) -> tuple[TopicPartition, ...]:
         """The partitions that are read; none of a source."""
         return () if self.kind == "source" else PARTS
-
-    def disturbances(self, delayed: Sequence[Any]) -> tuple[str, ...]:
-        """Return what could happen around and would change anything. ``delayed``: acts on their way."""
-        found: tuple[str, ...] = ("foreign", "retain", "recreate")
-        if self.kind == "source":
-            found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
-        found = (*found, *self.disasters.possible())
-        return (*found, "arrive late") if delayed or self.broker.late else found
-
-    def is_pending(self, point: str) -> bool:
-        """Whether a transaction is open where none should be, or the end of one is on its way."""
-        return bool(self.broker.late) or (bool(self.broker.open) and point not in ("K5", "K6"))
-
-    def disturb(self, what: str, delayed: list[Callable[[], Any]]) -> None:
-        """Let it happen."""
-        acts = {
-            "arrive late": lambda: self._arrive_late(delayed),
-            "expire": self.broker.expire,
-            "compact": self.broker.compact,
-            "foreign": self.open_foreign,
-            "retain": self.retain,
-            "recreate": self.recreate_topic,
-            **self.disasters.acts(),
-        }
-        acts[what]()
-
-    def _arrive_late(self, delayed: list[Callable[[], Any]]) -> None:
-        if delayed:
-            # Whoever sent it has given up waiting, also for a refusal.
-            with suppress(ConnectError):
-                delayed.pop(0)()
-        elif self.broker.late:
-            self.broker.arrive()
-
-    def calm(self, delayed: list[Callable[[], Any]]) -> None:
-        """Let all that is on its way arrive, and open transactions end."""
-        while delayed or self.broker.late:
-            self._arrive_late(delayed)
-        self.broker.expire()
-        self.close_foreign()
-
-    def _note_ends(self) -> None:
-        """With ``latest`` reading begins where a topic ended when it was first looked at."""
-        for part in self.parts if self.reset == "latest" else ():
-            self.truth.first[part].add(self.stable[part])
-
-    def arrive(self) -> None:
-        for place in self.available:
-            self.available[place] += 1
-        for part in self.parts:
-            # Behind an open transaction nothing becomes stable.
-            if self.stable[part] == self.available[part] - 1:
-                self.stable[part] += 1
-        self._note_ends()
-
-    def open_foreign(self) -> None:
-        """Let a foreign transaction hold back the last stable offset."""
-        for part in self.parts:
-            self.available[part] += 1
-
-    def close_foreign(self) -> None:
-        for part in self.parts:
-            self.stable[part] = self.available[part]
-        self._note_ends()
-
-    def retain(self) -> None:
-        """Remove the oldest records, read or not."""
-        for part in PARTS:
-            self.earliest[part] = min(self.earliest[part] + 2, self.stable[part])
-            self.truth.first[part].add(self.earliest[part])
-
-    def recreate_topic(self) -> None:
-        """Delete the topic that is read and create it again."""
-        self.topic_id += 1
-        for part in PARTS:
-            self.earliest[part], self.available[part], self.stable[part] = 0, 1, 1
-        self._note_ends()
 
 
 def record(place: str, start: int, end: int, epoch: int) -> bytes:

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from tests.simulator.backfills import HOURS
 from tests.simulator.chances import Chances, Decisions, Plot, Plotted, Tape
 from tests.simulator.history import History
-from tests.simulator.processes import arriving, backfiller, driver, operator, sweeper
+from tests.simulator.operators import arriving, operator, sweeper
+from tests.simulator.runs import backfiller, driver
 from tests.simulator.schedule import Schedule
 from tests.simulator.traits import Traits
 

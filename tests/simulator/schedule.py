@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.interval.values import TargetState, TaskPlan
+from tests.simulator.attempts import task_attempt
 from tests.simulator.backfills import HOURS
 from tests.simulator.chances import AROUND, DISASTERS, MESSAGES, METADATA_LOST, METADATA_RESTORED, PLOTTED, Decisions
+from tests.simulator.endings import check_end, has_drained
 from tests.simulator.history import History
-from tests.simulator.processes import Process, backfiller, check_end, driver, has_drained, operator, task_attempt
+from tests.simulator.operators import operator
+from tests.simulator.processes import Process
+from tests.simulator.runs import backfiller, driver
 
 __all__ = ["Schedule"]
 
@@ -78,7 +82,7 @@ class Schedule:
     def _step(self, process: Process) -> None:
         if process.wait is not None:
             process.point = "K5"
-        is_pending = bool(self.delayed) or self.history.is_pending(process.point)
+        is_pending = bool(self.delayed) or self.history.surroundings.is_pending(process.point)
         number = self.decisions.deviates(process.point, lambda: self._possible(process), is_pending)
         fault = PLOTTED[number - 1] if number else None
         if fault in MESSAGES:
@@ -140,7 +144,7 @@ class Schedule:
 
     def _possible(self, process: Process) -> set[str]:
         """Return the faults that would change anything now."""
-        found = {"crash", "zombie", *self.history.disturbances(self.delayed)}
+        found = {"crash", "zombie", *self.history.surroundings.disturbances(self.delayed)}
         if process.is_begun and process.wait is None:
             found.update(MESSAGES)
         if process.plan is not None:
@@ -154,9 +158,9 @@ class Schedule:
     def _apply(self, process: Process, fault: str) -> bool:
         """Do what a fault does beside the step → whether the process still takes it."""
         if fault in (*AROUND, *DISASTERS):
-            if fault in self.history.disturbances(self.delayed):
+            if fault in self.history.surroundings.disturbances(self.delayed):
                 self._see(process, fault)
-                self.history.disturb(fault, self.delayed)
+                self.history.surroundings.disturb(fault, self.delayed)
                 if fault in (METADATA_LOST, METADATA_RESTORED):
                     self._disconnect()
             return not process.is_done
@@ -221,7 +225,7 @@ class Schedule:
 
     def _finish(self) -> None:
         history = self.history
-        history.calm(self.delayed)
+        history.surroundings.calm(self.delayed)
         for process in self.processes:
             process.is_done = True
         self.is_final, self.intervals = True, 8
@@ -246,7 +250,7 @@ class Schedule:
             # What arrives from here on is to be read, wherever reading began.
             self._drain(_FINAL_RUNS)
             history.is_begun = True
-            history.arrive()
+            history.surroundings.arrive()
         for attempt in range(_FINAL_RUNS):
             self._drain(attempt)
             if has_drained(history):

@@ -15,17 +15,17 @@ from connect_core.run import driver, loop
 from connect_core.spark import remote
 from connect_core.standalone import loop as standalone
 from connect_core.task import planned_source
-from tests.simulator import broker, history, processes
+from tests.simulator import attempts, broker, history, operators, runs
 
 pytestmark = pytest.mark.simulator
 
 
 def test_plan_commit_and_recovery_are_the_same_objects() -> None:
-    assert vars(processes)["plan_interval"] is vars(driver)["plan_interval"] is interval.plan_interval
-    assert vars(processes)["commit_interval"] is vars(loop)["commit_interval"] is committing.commit_interval
-    assert vars(processes)["abandon"] is vars(rewriting)["abandon"] is abandon.abandon
-    assert vars(processes)["begin_run"] is vars(driver)["begin_run"] is run.begin_run
-    assert vars(processes)["end_run"] is vars(driver)["end_run"] is run.end_run
+    assert vars(runs)["plan_interval"] is vars(driver)["plan_interval"] is interval.plan_interval
+    assert vars(runs)["commit_interval"] is vars(loop)["commit_interval"] is committing.commit_interval
+    assert vars(operators)["abandon"] is vars(rewriting)["abandon"] is abandon.abandon
+    assert vars(runs)["begin_run"] is vars(driver)["begin_run"] is run.begin_run
+    assert vars(runs)["end_run"] is vars(driver)["end_run"] is run.end_run
 
 
 def test_standalone_and_distributed_run_the_same_loop() -> None:
@@ -34,9 +34,9 @@ def test_standalone_and_distributed_run_the_same_loop() -> None:
 
 
 def test_markers_transactions_and_the_control_producer_are_the_same_objects() -> None:
-    assert vars(processes)["check_start"] is vars(planned_source)["check_start"] is markers.check_start
+    assert vars(attempts)["check_start"] is vars(planned_source)["check_start"] is markers.check_start
     assert (
-        vars(processes)["TransactionalWriter"]
+        vars(attempts)["TransactionalWriter"]
         is vars(planned_source)["TransactionalWriter"]
         is writer.TransactionalWriter
     )

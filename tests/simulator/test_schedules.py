@@ -17,7 +17,8 @@ from tests.simulator.history import KINDS
 from tests.simulator.scenario import scenario, taped
 from tests.simulator.traits import TRAITS, fields_of
 from tests.simulator.truth import Violation
-from tests.simulator.wrong import WRONG, patched
+from tests.simulator.wrong import patched
+from tests.simulator.wrong_sinks import WRONG_SINKS
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
 
@@ -57,7 +58,7 @@ def test_schedule_that_broke_an_invariant_breaks_none(name: str) -> None:
 
 def test_a_failing_schedule_is_shrunk() -> None:
     """Of a protocol that skips losses in silence little more is left than the loss itself."""
-    wrong = WRONG["losses skipped in silence"]
+    wrong = WRONG_SINKS["losses skipped in silence"]
     search = settings(max_examples=3000, deadline=None, database=None, phases=[Phase.generate, Phase.shrink])
     with patched(wrong.patches):
         smallest = find(TAPES, lambda tape: breaks(wrong.kind, tape), settings=search)

@@ -16,8 +16,10 @@ from tests.simulator.chances import Plot
 from tests.simulator.missing import MISSING, UNSEEN, without
 from tests.simulator.scenario import plotted
 from tests.simulator.traits import Traits
-from tests.simulator.wrong import WRONG, Patch, caught, patched
+from tests.simulator.wrong import Patch, caught, patched
 from tests.simulator.wrong_files import WRONG_FILES
+from tests.simulator.wrong_sinks import WRONG_SINKS
+from tests.simulator.wrong_sources import WRONG_SOURCES
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
 
@@ -27,7 +29,7 @@ _STEPS = 300_000
 _CAUGHT: Mapping[str, int] = json.loads((Path(__file__).parent / "caught.json").read_text())
 """Mistake → the seed that has caught it, where many before it have not: ``make test`` begins there."""
 _PLAIN: Traits = MappingProxyType({})
-_ALL = {**WRONG, **WRONG_FILES}
+_ALL = {**WRONG_SOURCES, **WRONG_SINKS, **WRONG_FILES}
 
 
 @pytest.fixture
