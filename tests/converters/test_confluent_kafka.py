@@ -28,11 +28,11 @@ QUOTA = error_details_pb2.QuotaFailure.Violation(subject="s", description="d")
 
 
 @pytest.fixture
-def client() -> Any:
+def client() -> SchemaRegistryClient:
     return SchemaRegistryClient.new_client({"url": "mock://"})
 
 
-def _moved(client: Any, id: int, kind: SchemaKind) -> MemoryRegistry:
+def _moved(client: SchemaRegistryClient, id: int, kind: SchemaKind) -> MemoryRegistry:
     """Return a registry with what theirs has, under the same ids."""
     registry = MemoryRegistry()
     for number in range(1, id + 1):
@@ -42,12 +42,12 @@ def _moved(client: Any, id: int, kind: SchemaKind) -> MemoryRegistry:
     return registry
 
 
-def _subject(client: Any, id: int) -> str:
+def _subject(client: SchemaRegistryClient, id: int) -> str:
     return next(str(one) for one in client.get_subjects() if client.get_latest_version(one).schema_id == id)
 
 
 @pytest.mark.parametrize("message", [ADDRESS, INFO, QUOTA, wrappers_pb2.StringValue(value="x")])
-def test_their_protobuf_is_read(client: Any, message: Any) -> None:
+def test_their_protobuf_is_read(client: SchemaRegistryClient, message: Any) -> None:
     content = ProtobufSerializer(type(message), client, {"use.deprecated.format": False})(message, CONTEXT)
     assert content is not None
     registry = _moved(client, int.from_bytes(content[1:5], "big"), SchemaKind.PROTOBUF)
@@ -64,7 +64,7 @@ def test_their_protobuf_is_read(client: Any, message: Any) -> None:
     assert {field.name: found.value.get(field) for field in found.schema.fields} == plain
 
 
-def test_our_protobuf_is_read_by_theirs(client: Any) -> None:
+def test_our_protobuf_is_read_by_theirs(client: SchemaRegistryClient) -> None:
     schema = SchemaBuilder.struct().name("Address").field("revision", INT64_SCHEMA)
     schema.field("region_code", OPTIONAL_STRING_SCHEMA)
     row = Struct.of_values(schema.build(), [7, "CH"])
@@ -77,7 +77,7 @@ def test_our_protobuf_is_read_by_theirs(client: Any) -> None:
     assert unwrapped(text, CONTEXT) == wrappers_pb2.StringValue(value="x")
 
 
-def test_json_is_read_both_ways(client: Any) -> None:
+def test_json_is_read_both_ways(client: SchemaRegistryClient) -> None:
     node = {
         "title": "R",
         "type": "object",

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from connect_core.api.batch import Batch
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.flow import Flow, Prepared
 from connect_core.api.source import SourceTask
@@ -26,9 +27,12 @@ from connect_core.dev.java import find_java
 from connect_core.dev.java_runtime import compiler, java_runtime
 from connect_core.java_host.host import JavaHost
 from connect_core.java_host.jar import HOST_JAR
+from connect_core.java_host.process import HostProcess
 from connect_core.java_host.settings import HostSettings
+from connect_core.java_plugins.connectors import JavaConnector
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.java_plugins.registration import JavaPluginSource
+from connect_core.java_plugins.source import JavaSourceTask
 from connect_core.settings.user_cache import user_cache
 from connect_core.task.contexts import Transactions
 from connect_core.transforms.insert_header import InsertHeader
@@ -42,6 +46,8 @@ __all__ = [
     "java_plugins",
     "loaded",
     "next_batch",
+    "polls_nothing",
+    "process_of",
     "shouting",
     "silent",
     "started",
@@ -197,3 +203,16 @@ def next_batch(task: SourceTask, seconds: float = 20.0) -> Prepared:
         if isinstance(found, Prepared):
             return found
     raise AssertionError("nothing came")
+
+
+def polls_nothing(task: SourceTask) -> bool:
+    """Whether a poll returns a batch without records."""
+    found = task.poll_batch()
+    assert isinstance(found, Batch)
+    return not len(found)
+
+
+def process_of(held: JavaSourceTask | JavaConnector) -> HostProcess:
+    """Return the Java process of a task or connector that has one."""
+    assert held._host is not None
+    return held._host.process

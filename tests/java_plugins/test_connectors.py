@@ -19,12 +19,13 @@ from connect_core.api.source import ConnectorTransactionBoundaries, ExactlyOnceS
 from connect_core.configs import load_worker
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.java_plugins.catalog import JavaClass
+from connect_core.java_plugins.connectors import JavaSourceConnector
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.java_plugins.registration import JavaPluginSource, add_java_plugins
 from connect_core.registry import Plugin, PluginKind, Registry, registry
 from connect_core.settings import WorkerMode
 from connect_core.testing.contexts import MemoryConnectorContext
-from tests.java_plugins.equipment import host_settings, loaded, test_plugin
+from tests.java_plugins.equipment import host_settings, loaded, process_of, test_plugin
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +33,7 @@ CONFIG = {"name": "count", "topic": "t", "limit": "5"}
 
 
 @pytest.fixture
-def source(plugins: JavaPlugins) -> Iterator[Any]:
+def source(plugins: JavaPlugins) -> Iterator[JavaSourceConnector]:
     made = loaded(plugins, "testing.CountingSource", "source")()
     yield made
     made.stop()
@@ -56,7 +57,7 @@ def test_plugins_are_listed_with_type_and_version(plugins: JavaPlugins) -> None:
     ]
 
 
-def test_settings_are_those_the_plugin_describes(source: Any) -> None:
+def test_settings_are_those_the_plugin_describes(source: JavaSourceConnector) -> None:
     keys = source.config().config_keys()
     assert list(keys) == ["topic", "limit", "secret", "mode"]
     assert (keys["limit"].default, keys["limit"].type) == (10, ConfigType.LONG)
@@ -65,19 +66,19 @@ def test_settings_are_those_the_plugin_describes(source: Any) -> None:
     assert keys["topic"].doc == "Where records go."
 
 
-def test_the_plugin_itself_validates(source: Any) -> None:
+def test_the_plugin_itself_validates(source: JavaSourceConnector) -> None:
     values = {one.name: one for one in source.validate({"limit": "-1"})}
     assert values["topic"].error_messages == ['Missing required configuration "topic" which has no default value.']
     assert "Value must be at least 0" in values["limit"].error_messages[0]
     assert values["mode"].error_messages == []
 
 
-def test_too_large_a_heap_is_refused(source: Any) -> None:
+def test_too_large_a_heap_is_refused(source: JavaSourceConnector) -> None:
     with pytest.raises(ConfigError, match=r"java\.plugin\.heap\.max"):
         source.validate({"topic": "t", "java.plugin.heap": "100g"})
 
 
-def test_what_it_declares_of_exactly_once_counts(source: Any) -> None:
+def test_what_it_declares_of_exactly_once_counts(source: JavaSourceConnector) -> None:
     assert source.exactly_once_support(CONFIG) is ExactlyOnceSupport.SUPPORTED
     assert source.can_define_transaction_boundaries(CONFIG) is ConnectorTransactionBoundaries.SUPPORTED
     assert source.guarantee(CONFIG).delivery is Delivery.EXACTLY_ONCE
@@ -91,13 +92,13 @@ def test_a_sink_is_at_least_once(sink: Any) -> None:
     assert sink.alter_offsets(CONFIG, {TopicPartition("t", 0): 5}) is False
 
 
-def test_offset_changes_are_put_to_the_plugin(source: Any) -> None:
+def test_offset_changes_are_put_to_the_plugin(source: JavaSourceConnector) -> None:
     assert source.alter_offsets(CONFIG, {'{"task":"0"}': {"at": 3}}) is True
     with pytest.raises(ConnectError, match="these offsets are refused"):
         source.alter_offsets({**CONFIG, "refuse": "1"}, {'{"task":"0"}': None})
 
 
-def test_tasks_are_those_the_plugin_makes(source: Any) -> None:
+def test_tasks_are_those_the_plugin_makes(source: JavaSourceConnector) -> None:
     source.initialize(MemoryConnectorContext())
     source.start(CONFIG)
     assert source._host is None
@@ -111,26 +112,26 @@ def test_tasks_are_those_the_plugin_makes(source: Any) -> None:
     assert host.process.wait(10)
 
 
-def test_a_killed_process_is_started_again(source: Any) -> None:
+def test_a_killed_process_is_started_again(source: JavaSourceConnector) -> None:
     source.initialize(MemoryConnectorContext())
     source.start(CONFIG)
     source.task_configs(1)
-    first = source._host
-    os.kill(first.process.pid, signal.SIGKILL)
-    assert first.process.wait(10)
+    first = process_of(source)
+    os.kill(first.pid, signal.SIGKILL)
+    assert first.wait(10)
     assert len(source.task_configs(2)) == 2
-    assert source._host is not first
+    assert process_of(source) is not first
     source.stop()
 
 
-def test_a_start_that_fails_says_why(source: Any) -> None:
+def test_a_start_that_fails_says_why(source: JavaSourceConnector) -> None:
     source.initialize(MemoryConnectorContext())
     source.start({**CONFIG, "fail.start": "a reason"})
     with pytest.raises(ConnectError, match="start failed with a reason"):
         source.task_configs(1)
 
 
-def test_its_threads_may_ask_for_other_tasks(source: Any) -> None:
+def test_its_threads_may_ask_for_other_tasks(source: JavaSourceConnector) -> None:
     context = MemoryConnectorContext()
     source.initialize(context)
     source.start({**CONFIG, "reconfigure": "true"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,17 +12,27 @@ from connect_core.errors import ConnectError
 from connect_core.java_host.host import JavaHost
 from connect_core.java_plugins.hosts import IdleHosts, places_of
 from connect_core.java_plugins.plugins import JavaPlugins
-from tests.java_plugins.equipment import CONFIG, TaskContext, flow, host_settings, loaded, next_batch, started
+from connect_core.java_plugins.source import JavaSourceTask
+from tests.java_plugins.equipment import (
+    CONFIG,
+    TaskContext,
+    flow,
+    host_settings,
+    loaded,
+    next_batch,
+    process_of,
+    started,
+)
 
 pytestmark = pytest.mark.slow
 
 
 def process_of_an_interval(plugins: JavaPlugins, **config: str) -> int:
     """Run a task for one interval and return the number of its process."""
-    task: Any = loaded(plugins, "testing.CountingSource", "source").tasks()
+    task: JavaSourceTask = loaded(plugins, "testing.CountingSource", "source").tasks()
     with started(task, CONFIG | config, flow(), TaskContext()):
         next_batch(task)
-        return int(task._host.process.pid)
+        return int(process_of(task).pid)
 
 
 def test_the_next_interval_of_a_connector_has_the_same_process(plugins: JavaPlugins) -> None:
@@ -38,18 +47,18 @@ def test_another_connector_or_heap_has_another_process(plugins: JavaPlugins, oth
 
 
 def test_it_ends_when_no_interval_comes(plugins: JavaPlugins) -> None:
-    task: Any = loaded(plugins, "testing.CountingSource", "source").tasks()
+    task: JavaSourceTask = loaded(plugins, "testing.CountingSource", "source").tasks()
     with started(task, {**CONFIG, "name": "idle"}, flow(), TaskContext()):
-        process = task._host.process
+        process = process_of(task)
     assert not process.wait(0.5)
     assert process.wait(plugins.idle_seconds + 5)
 
 
 def test_a_process_in_which_a_plugin_failed_is_not_used_again(plugins: JavaPlugins) -> None:
-    task: Any = loaded(plugins, "testing.CountingSource", "source").tasks()
+    task: JavaSourceTask = loaded(plugins, "testing.CountingSource", "source").tasks()
     config = {**CONFIG, "name": "failing", "mode": "throw", "trouble.at": "1"}
     with started(task, config, flow(), TaskContext()):
-        process = task._host.process
+        process = process_of(task)
         with pytest.raises(ConnectError, match="poll failed"):
             next_batch(task)
     assert process.wait(0)
@@ -58,7 +67,7 @@ def test_a_process_in_which_a_plugin_failed_is_not_used_again(plugins: JavaPlugi
 def test_a_start_that_fails_in_a_used_process_is_tried_in_a_new_one(plugins: JavaPlugins) -> None:
     """The task registers a bean and leaves it registered: in the same process it cannot start again."""
     for _ in range(2):
-        task: Any = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
+        task: JavaSourceTask = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
         config = {**CONFIG, "name": "beans", "task.class": "io.debezium.testing.SnapshotSource$SnapshotTask"}
         with started(task, config, flow(), TaskContext()):
             assert len(next_batch(task).polled) == 6
@@ -109,7 +118,7 @@ def test_a_known_class_that_is_gone_is_named(plugins: JavaPlugins) -> None:
 def test_records_of_a_long_transaction_are_not_kept(plugins: JavaPlugins) -> None:
     """A task that is not notified of each record: a snapshot of any size fits into its heap."""
     told = Path(plugins.settings.plugin_path[0]).parent / f"told-{time.monotonic_ns()}"
-    task: Any = loaded(plugins, "testing.CountingSource", "source").tasks()
+    task: JavaSourceTask = loaded(plugins, "testing.CountingSource", "source").tasks()
     config = {
         **CONFIG,
         "name": "long",

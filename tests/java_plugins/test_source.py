@@ -12,19 +12,31 @@ from connect_core.api.batch import Columns
 from connect_core.api.records import SourceRecord
 from connect_core.errors import AttemptError, ConnectError
 from connect_core.java_plugins.plugins import JavaPlugins
+from connect_core.java_plugins.source import JavaSourceTask
 from connect_core.kafka.delivery import Landed
 from connect_core.task.contexts import Boundary, Transactions
-from tests.java_plugins.equipment import CONFIG, TaskContext, flow, loaded, next_batch, shouting, started
+from tests.java_plugins.equipment import (
+    CONFIG,
+    TaskContext,
+    flow,
+    loaded,
+    next_batch,
+    polls_nothing,
+    process_of,
+    shouting,
+    started,
+)
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def task(plugins: JavaPlugins) -> Any:
-    return loaded(plugins, "testing.CountingSource", "source").tasks()
+def task(plugins: JavaPlugins) -> JavaSourceTask:
+    made: JavaSourceTask = loaded(plugins, "testing.CountingSource", "source").tasks()
+    return made
 
 
-def test_records_come_as_bytes_with_their_positions(task: Any) -> None:
+def test_records_come_as_bytes_with_their_positions(task: JavaSourceTask) -> None:
     with started(task, CONFIG, flow(), TaskContext()) as left:
         found = next_batch(task)
         assert left.stages == ()
@@ -36,14 +48,14 @@ def test_records_come_as_bytes_with_their_positions(task: Any) -> None:
     assert found.polled.positions.last() == [({"task": "0"}, {"at": 6})]
 
 
-def test_it_goes_on_from_committed_offsets(task: Any) -> None:
+def test_it_goes_on_from_committed_offsets(task: JavaSourceTask) -> None:
     with started(task, CONFIG, flow(), TaskContext(source_offsets={'{"task":"0"}': {"at": 4}})):
         assert next_batch(task).result.value.to_objects().values == [b"row 5", b"row 6"]
 
 
 def test_a_snapshot_is_not_interrupted_before_its_last_row_is_here(plugins: JavaPlugins) -> None:
     """Whatever the metrics say: what they know is ahead of the rows that still wait."""
-    task: Any = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
+    task: JavaSourceTask = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
     config = {**CONFIG, "task.class": "io.debezium.testing.SnapshotSource$SnapshotTask", "limit": "100001"}
     with started(task, {**config, "batch": "1000"}, flow(), TaskContext()):
         rows, states = 0, []
@@ -55,7 +67,7 @@ def test_a_snapshot_is_not_interrupted_before_its_last_row_is_here(plugins: Java
 
 
 def test_a_snapshot_without_an_end_is_over_when_changes_are_followed(plugins: JavaPlugins) -> None:
-    task: Any = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
+    task: JavaSourceTask = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
     config = {**CONFIG, "task.class": "io.debezium.testing.SnapshotSource$SnapshotTask", "never.completes": "true"}
     with started(task, config, flow(), TaskContext()):
         rows = 0
@@ -63,24 +75,24 @@ def test_a_snapshot_without_an_end_is_over_when_changes_are_followed(plugins: Ja
             rows += len(next_batch(task).polled)
             assert not task.is_interruptible()
         while not task.is_interruptible():
-            assert not len(task.poll_batch())
+            assert polls_nothing(task)
 
 
 @pytest.mark.parametrize(("mode", "seconds"), [("initial", 1.5), ("initial_only", 0)])
 def test_an_interval_does_not_end_before_changes_are_followed(plugins: JavaPlugins, mode: str, seconds: float) -> None:
     """On a slow machine, or with a far database, no interval would ever get to the first change."""
-    task: Any = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
+    task: JavaSourceTask = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
     config = {**CONFIG, "task.class": "io.debezium.testing.SnapshotSource$SnapshotTask", "limit": "0"}
     with started(task, {**config, "connect.ms": "1500", "snapshot.mode": mode}, flow(), TaskContext()):
         began = time.monotonic()
-        assert not len(task.poll_batch())
+        assert polls_nothing(task)
         assert task.is_interruptible() is (mode == "initial_only")
         while not task.is_interruptible():
-            assert not len(task.poll_batch())
+            assert polls_nothing(task)
         assert time.monotonic() - began >= seconds
 
 
-def test_transforms_of_java_run_in_the_host(task: Any) -> None:
+def test_transforms_of_java_run_in_the_host(task: JavaSourceTask) -> None:
     stage = shouting(dropped="row 2", refused="row 3")
     with started(task, CONFIG, flow(stage), TaskContext()) as left:
         found = next_batch(task)
@@ -97,7 +109,7 @@ def test_transforms_of_java_run_in_the_host(task: Any) -> None:
         assert (record.value, record.source_offset) == ("row 3", {"at": 3})
 
 
-def test_what_is_not_java_is_left_to_the_engine(task: Any) -> None:
+def test_what_is_not_java_is_left_to_the_engine(task: JavaSourceTask) -> None:
     mine, theirs = shouting(), flow().stages
     assert theirs == ()
     unknown = type(mine)(mine.transformation, chosen=type(mine.chosen)("acme.Python", {}))
@@ -109,26 +121,26 @@ def test_what_is_not_java_is_left_to_the_engine(task: Any) -> None:
     assert [schema.type.value for schema in objects.schemas if schema is not None] == ["string"] * 6
 
 
-def test_a_converter_that_is_not_java_gets_values(task: Any) -> None:
+def test_a_converter_that_is_not_java_gets_values(task: JavaSourceTask) -> None:
     given = flow(converter="acme.PythonConverter")
     with started(task, CONFIG, given, TaskContext()) as left:
         assert next_batch(task).result.value.to_objects().values[0] == "row 1"
     assert left.value is given.value
 
 
-def test_tombstones_are_not_empty_values(task: Any) -> None:
+def test_tombstones_are_not_empty_values(task: JavaSourceTask) -> None:
     with started(task, {**CONFIG, "mode": "tombstones"}, flow(), TaskContext()):
         assert next_batch(task).result.value.to_objects().values == [b"", b"row 2", None, b"", b"row 5", None]
 
 
-def test_headers_come_with_their_records(task: Any) -> None:
+def test_headers_come_with_their_records(task: JavaSourceTask) -> None:
     with started(task, {**CONFIG, "mode": "headers", "limit": "2"}, flow(), TaskContext()):
         headers = next_batch(task).result.headers
     assert headers is not None
     assert [(one.key, one.value) for one in headers[1]] == [("n", b"2"), ("s", b"x2")]
 
 
-def test_headers_that_neighbours_share_are_those_of_each(task: Any) -> None:
+def test_headers_that_neighbours_share_are_those_of_each(task: JavaSourceTask) -> None:
     with started(task, {**CONFIG, "mode": "same-headers", "limit": "8"}, flow(), TaskContext()):
         headers = next_batch(task).result.headers
     assert headers is not None
@@ -139,7 +151,7 @@ def test_headers_that_neighbours_share_are_those_of_each(task: Any) -> None:
     assert headers[4] is not headers[6]
 
 
-def test_the_plugin_hears_of_commits_before_it_stops(task: Any, tmp_path: Path) -> None:
+def test_the_plugin_hears_of_commits_before_it_stops(task: JavaSourceTask, tmp_path: Path) -> None:
     told = tmp_path / "told"
     with started(task, {**CONFIG, "told": str(told)}, flow(shouting(dropped="row 2")), TaskContext()):
         found = next_batch(task)
@@ -159,7 +171,7 @@ def test_the_plugin_hears_of_commits_before_it_stops(task: Any, tmp_path: Path) 
     ]
 
 
-def test_transactions_end_where_the_plugin_wants(task: Any) -> None:
+def test_transactions_end_where_the_plugin_wants(task: JavaSourceTask) -> None:
     transactions = Transactions()
     with started(task, {**CONFIG, "limit": "10", "batch": "10"}, flow(), TaskContext(transaction_context=transactions)):
         sizes = []
@@ -169,7 +181,7 @@ def test_transactions_end_where_the_plugin_wants(task: Any) -> None:
     assert sizes == [(5, Boundary.COMMIT), (4, Boundary.ABORT), (1, Boundary.COMMIT)]
 
 
-def test_a_poll_that_may_be_repeated_is(task: Any) -> None:
+def test_a_poll_that_may_be_repeated_is(task: JavaSourceTask) -> None:
     with started(task, {**CONFIG, "mode": "retry", "trouble.at": "4"}, flow(), TaskContext()):
         rows: list[Any] = []
         while len(rows) < 6:
@@ -189,7 +201,9 @@ def test_a_poll_that_may_be_repeated_is(task: Any) -> None:
         ("crash", AttemptError, "SIG"),
     ],
 )
-def test_a_plugin_that_fails_is_told_by_one_error(task: Any, mode: str, kind: type[ConnectError], text: str) -> None:
+def test_a_plugin_that_fails_is_told_by_one_error(
+    task: JavaSourceTask, mode: str, kind: type[ConnectError], text: str
+) -> None:
     # A process that ends at once may be gone before it has answered that the task has started.
     with (
         pytest.raises(kind) as raised,
@@ -199,19 +213,19 @@ def test_a_plugin_that_fails_is_told_by_one_error(task: Any, mode: str, kind: ty
     assert text in str(raised.value)
 
 
-def test_what_it_prints_is_not_taken_for_an_answer(task: Any) -> None:
+def test_what_it_prints_is_not_taken_for_an_answer(task: JavaSourceTask) -> None:
     with started(task, {**CONFIG, "mode": "print", "trouble.at": "1"}, flow(), TaskContext()):
         assert len(next_batch(task).polled) == 6
 
 
-def test_threads_it_leaves_behind_end_with_its_process(task: Any) -> None:
+def test_threads_it_leaves_behind_end_with_its_process(task: JavaSourceTask) -> None:
     with started(task, {**CONFIG, "mode": "leak", "trouble.at": "1"}, flow(), TaskContext()):
         next_batch(task)
-        process = task._host.process
+        process = process_of(task)
     assert process.wait(0)
 
 
-def test_a_failed_start_says_why(task: Any) -> None:
+def test_a_failed_start_says_why(task: JavaSourceTask) -> None:
     config = {**CONFIG, "task.class": "testing.Missing"}
     with pytest.raises(ConnectError, match="ClassNotFoundException"), started(task, config, flow(), TaskContext()):
         pass

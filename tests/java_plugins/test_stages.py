@@ -19,6 +19,7 @@ from connect_core.errors import ConfigError, ConnectError, DataError, RetriableE
 from connect_core.java_host.errors import HostTimeoutError
 from connect_core.java_plugins.hosts import SharedHost
 from connect_core.java_plugins.plugins import JavaPlugins
+from connect_core.java_plugins.stages import JavaConverter
 from connect_core.task.flow import gathered
 from connect_core.task.pipeline import Pipeline
 from connect_core.task.tolerance import Tolerance, ToleranceSettings
@@ -159,16 +160,19 @@ def converter(plugins: JavaPlugins) -> Any:
     return made
 
 
-def test_a_converter_takes_whole_batches(converter: Any) -> None:
+def test_a_converter_takes_whole_batches(converter: JavaConverter) -> None:
     topic = pa.array(["t", "t", "t"])
     data = Columns(STRING_SCHEMA, pa.array(["abc", None, ""]))
-    assert converter.from_connect_batch(topic, data).to_pylist() == [b"cba", None, b""]
+    written = converter.from_connect_batch(topic, data)
+    assert written is not None
+    assert written.to_pylist() == [b"cba", None, b""]
     back = converter.to_connect_batch(topic, pa.array([b"cba", None, b"x"], pa.binary()))
+    assert back is not None
     assert back.to_objects().values == ["abc", None, "x"]
     converter.close()
 
 
-def test_a_converter_says_which_value_is_bad(converter: Any) -> None:
+def test_a_converter_says_which_value_is_bad(converter: JavaConverter) -> None:
     topic = pa.array(["t", "t"])
     assert converter.from_connect_batch(topic, Objects([STRING_SCHEMA] * 2, ["a", "bad"])) is None
     assert converter.from_connect_data("t", STRING_SCHEMA, "ab") == b"ba"

@@ -106,7 +106,9 @@ def test_names_that_would_stand_twice_are_refused_and_hold_nothing_up(sink: Hour
     assert sink.positions() == {"t-0": 12, "u-0": 3}
 
 
-def test_records_that_are_gone_are_named_and_nothing_is_replaced(sink: HourlySink, monkeypatch: Any) -> None:
+def test_records_that_are_gone_are_named_and_nothing_is_replaced(
+    sink: HourlySink, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in (1, 2):
         sink.backfill(number)
     before = sink.existing()
@@ -150,7 +152,7 @@ def test_folders_of_the_time_of_writing_are_refused(tmp_path: Path) -> None:
     assert sink.history() == []
 
 
-def test_a_failed_task_is_given_up_at_once(sink: HourlySink, monkeypatch: Any) -> None:
+def test_a_failed_task_is_given_up_at_once(sink: HourlySink, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(self: HourlySink, plan: Any) -> TaskResult:
         return TaskResult(plan.task, TaskOutcome.FAILED, Counts())
 
@@ -242,7 +244,7 @@ def test_metadata_that_are_lost_follow_the_live_interval_before_a_backfill(sink:
 @pytest.mark.parametrize("moves", range(3))
 @pytest.mark.parametrize("is_live_next", [True, False])
 def test_a_driver_that_dies_between_two_files_is_followed_by_another(
-    sink: HourlySink, monkeypatch: Any, moves: int, is_live_next: bool
+    sink: HourlySink, monkeypatch: pytest.MonkeyPatch, moves: int, is_live_next: bool
 ) -> None:
     sink.append("t", 3.2, 2.8)
     sink.append("u", 3.5)

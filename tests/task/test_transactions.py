@@ -13,6 +13,7 @@ from connect_core.api.records import SourceRecord
 from connect_core.api.source import RecordMetadata, SourceTask
 from connect_core.errors import IllegalStateError
 from connect_core.interval.values import IntervalCaps
+from connect_core.task.contexts import Transactions
 from connect_core.task.source import SourceAttempt, TransactionBoundary
 from tests.task.equipment import RememberedWriter, source_attempt
 
@@ -67,7 +68,7 @@ def steps(writer: RememberedWriter) -> list[Any]:
 
 
 def test_commit_is_at_the_record_inside_the_batch() -> None:
-    def ask(transactions: Any, records: list[SourceRecord]) -> None:
+    def ask(transactions: Transactions, records: list[SourceRecord]) -> None:
         transactions.commit_transaction(records[1])
 
     writer, task, one = run(ask)
@@ -90,7 +91,7 @@ def test_what_the_task_left_open_is_read_again() -> None:
 
 
 def test_abort_drops_up_to_its_record_and_moves_the_offset() -> None:
-    def ask(transactions: Any, records: list[SourceRecord]) -> None:
+    def ask(transactions: Transactions, records: list[SourceRecord]) -> None:
         transactions.abort_transaction(records[1])
         transactions.commit_transaction()
 
@@ -103,7 +104,7 @@ def test_abort_drops_up_to_its_record_and_moves_the_offset() -> None:
 
 
 def test_batch_boundary_follows_the_batch_it_was_asked_in() -> None:
-    def ask(transactions: Any, records: list[SourceRecord]) -> None:
+    def ask(transactions: Transactions, records: list[SourceRecord]) -> None:
         if records[0].value == "4":
             transactions.commit_transaction()
 
@@ -113,7 +114,7 @@ def test_batch_boundary_follows_the_batch_it_was_asked_in() -> None:
 
 
 def test_aborted_batch_takes_the_whole_transaction_with_it() -> None:
-    def ask(transactions: Any, records: list[SourceRecord]) -> None:
+    def ask(transactions: Transactions, records: list[SourceRecord]) -> None:
         if records[0].value == "4":
             transactions.abort_transaction()
 
@@ -124,7 +125,7 @@ def test_aborted_batch_takes_the_whole_transaction_with_it() -> None:
 
 
 def test_cap_does_not_cut_a_transaction() -> None:
-    def ask(transactions: Any, records: list[SourceRecord]) -> None:
+    def ask(transactions: Transactions, records: list[SourceRecord]) -> None:
         if records[0].value == "7":
             transactions.commit_transaction()
 
@@ -135,7 +136,7 @@ def test_cap_does_not_cut_a_transaction() -> None:
 
 
 def test_both_at_once_make_no_sense() -> None:
-    def ask(transactions: Any, records: list[SourceRecord]) -> None:
+    def ask(transactions: Transactions, records: list[SourceRecord]) -> None:
         transactions.commit_transaction(records[0])
         transactions.abort_transaction(records[0])
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from connect_core.api.batch import Batch
@@ -67,6 +65,6 @@ def test_field_that_exists_is_refused_under_a_schema() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"static_field": "a"}])
-def test_nothing_to_insert_is_refused(settings: Any) -> None:
+def test_nothing_to_insert_is_refused(settings: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         configured(InsertFieldValue, **settings)

@@ -85,7 +85,7 @@ def test_struct_keeps_schema_and_nulls() -> None:
 @pytest.mark.parametrize(
     ("settings", "value"), [({}, b"x"), ({"replacement": "7"}, True), ({"replacement": "abc"}, 5), ({}, None)]
 )
-def test_unmaskable_is_a_data_error(settings: Any, value: bool | bytes | int | None) -> None:
+def test_unmaskable_is_a_data_error(settings: dict[str, str], value: bool | bytes | int | None) -> None:
     transform = configured(MaskFieldValue, fields="f", **settings)
     record = sink(None if value is None else {"f": value})
     with pytest.raises(DataError):
@@ -94,6 +94,6 @@ def test_unmaskable_is_a_data_error(settings: Any, value: bool | bytes | int | N
 
 
 @pytest.mark.parametrize("settings", [{}, {"fields": ""}, {"fields": "a", "replacement": ""}])
-def test_bad_settings_are_refused(settings: Any) -> None:
+def test_bad_settings_are_refused(settings: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         configured(MaskFieldValue, **settings)

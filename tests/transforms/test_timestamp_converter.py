@@ -100,6 +100,6 @@ def test_schema_that_is_no_timestamp_is_refused() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"target_type": "string"}, {"target_type": "string", "format": "'"}])
-def test_bad_settings_are_refused(settings: Any) -> None:
+def test_bad_settings_are_refused(settings: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         configured(TimestampConverterValue, **settings)

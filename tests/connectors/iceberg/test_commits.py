@@ -11,12 +11,15 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
-from pyiceberg.table import Table
+from pyiceberg.table import CommitTableResponse, Table
+from pyiceberg.table.update import TableRequirement, TableUpdate
 
 from connect_core.api import TopicPartition
 from connect_core.errors import ConfigError, ConnectError, RetriableError, StaleEpochError
 from tests.connectors.iceberg.lake import Lake, numbered
 
+Requirements = tuple[TableRequirement, ...]
+Updates = tuple[TableUpdate, ...]
 pytestmark = pytest.mark.slow
 
 BY_TOPIC = {"iceberg.tables": "", "table.name.format": "db.${topic}"}
@@ -54,7 +57,7 @@ def test_a_driver_killed_between_tables_is_followed_by_another(
     committer, key, seen = lake.committer(), lake.key(2), []
     straight = SqlCatalog.commit_table
 
-    def dying(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def dying(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         seen.append(table.name())
         if len(seen) == point:
             raise Killed
@@ -104,7 +107,7 @@ def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(
     straight = SqlCatalog.commit_table
     fenced: list[bool] = []
 
-    def late(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def late(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         if not fenced:
             fenced.append(True)
             lake.committer(2)
@@ -122,7 +125,7 @@ def test_two_drivers_publish_at_once_and_one_appends(lake: Lake, monkeypatch: py
     straight = SqlCatalog.commit_table
     others: list[bool] = []
 
-    def overtaken(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def overtaken(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         if not others:
             others.append(True)
             lake.committer(1).publish(lake.key(), marker)
@@ -137,7 +140,7 @@ def test_other_writers_between_look_and_commit_lose_nothing(lake: Lake, monkeypa
     lake.run(numbered([{"a": 1}]))
     straight, others = SqlCatalog.commit_table, [10, 11, 12]
 
-    def crowded(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def crowded(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         if others and table.name()[-1] == "orders":
             value = others.pop()
             lake.table().append(pa.table({"a": pa.array([value], pa.int64())}))
@@ -153,7 +156,7 @@ def test_a_commit_that_took_place_and_was_refused_when_sent_again_stands(
 ) -> None:
     straight, refused = SqlCatalog.commit_table, []
 
-    def twice(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def twice(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         response = straight(self, table, requirements, updates)
         if table.name() not in refused:
             refused.append(table.name())

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
-from pyiceberg.table import Table
+from pyiceberg.table import CommitTableResponse, Table
+from pyiceberg.table.update import TableRequirement, TableUpdate
 
 from connect_core.api import IntervalKey, SinkRecord
 from connect_core.errors import ConnectError, StaleEpochError, UnclearOutcomeError
@@ -17,6 +18,8 @@ from tests.connectors.contexts import limits_of
 from tests.connectors.iceberg.deletes import delete_positions, delete_values
 from tests.connectors.iceberg.lake import Lake, numbered
 
+Requirements = tuple[TableRequirement, ...]
+Updates = tuple[TableUpdate, ...]
 pytestmark = pytest.mark.slow
 
 
@@ -59,7 +62,7 @@ def test_a_driver_killed_at_any_commit_is_followed_by_another(
     staged, committer, key, seen = second(keyed), keyed.committer(), keyed.key(3), []
     straight = SqlCatalog.commit_table
 
-    def dying(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def dying(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         seen.append(table.name())
         if len(seen) == point:
             raise Killed
@@ -125,7 +128,7 @@ def test_two_drivers_publish_at_once_and_one_is_seen(keyed: Lake, monkeypatch: p
     marker = committer.commit(keyed.key(3), second(keyed))
     straight, others = SqlCatalog.commit_table, list[bool]()
 
-    def overtaken(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def overtaken(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         if not others:
             others.append(True)
             keyed.committer(1).publish(keyed.key(3), marker)
@@ -145,7 +148,7 @@ def test_a_row_added_between_look_and_commit_is_replaced_too(keyed: Lake, monkey
     straight, others = SqlCatalog.commit_table, [30, 20]
     columns = pa.schema([pa.field("id", pa.int64(), False), pa.field("v", pa.int64())])
 
-    def crowded(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def crowded(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         if others and table.name()[-1] == "orders":
             value = others.pop()
             keyed.table().append(pa.table({"id": [value], "v": [7]}, columns))
@@ -167,7 +170,7 @@ def test_a_commit_whose_response_is_lost_stands_once(
     marker = committer.commit(keyed.key(3), second(keyed))
     straight, lost = SqlCatalog.commit_table, list[bool]()
 
-    def losing(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
+    def losing(self: SqlCatalog, table: Table, requirements: Requirements, updates: Updates) -> CommitTableResponse:
         response = straight(self, table, requirements, updates)
         if not lost:
             lost.append(True)

@@ -6,7 +6,6 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import psycopg
 import pytest
@@ -43,7 +42,7 @@ def events(postgresql: Server) -> Server:
 
 @servers
 @LANES
-def test_earlier_numbers_may_commit_later(events: Server, lane: Any) -> None:
+def test_earlier_numbers_may_commit_later(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow, session(events) as fast:
         insert(slow, 1, 2)
@@ -58,7 +57,7 @@ def test_earlier_numbers_may_commit_later(events: Server, lane: Any) -> None:
 
 @servers
 @LANES
-def test_a_number_taken_before_the_transaction_wrote_is_found(events: Server, lane: Any) -> None:
+def test_a_number_taken_before_the_transaction_wrote_is_found(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow:
         slow.execute(sa.text("SELECT 1"))
@@ -74,7 +73,7 @@ def test_a_number_taken_before_the_transaction_wrote_is_found(events: Server, la
 
 @servers
 @LANES
-def test_savepoints_have_transaction_ids_of_their_own(events: Server, lane: Any) -> None:
+def test_savepoints_have_transaction_ids_of_their_own(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow:
         insert(slow, 1)
@@ -89,7 +88,7 @@ def test_savepoints_have_transaction_ids_of_their_own(events: Server, lane: Any)
 
 @servers
 @LANES
-def test_timestamps_may_tie_and_go_back(events: Server, lane: Any) -> None:
+def test_timestamps_may_tie_and_go_back(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="timestamp", timestamp_column_name="changed")
     events.execute("INSERT INTO events SELECT n, '2024-01-01 00:00:00Z' FROM generate_series(1, 5) n")
     assert source.rows("id") == [1, 2, 3, 4, 5]
@@ -120,7 +119,7 @@ def test_late_rows_are_gone_on_with_after_a_crash(events: Server) -> None:
 @servers
 @LANES
 @pytest.mark.parametrize("mode", ["incrementing", "timestamp", "timestamp+incrementing"])
-def test_writers_at_once_lose_nothing(events: Server, lane: Any, mode: str) -> None:
+def test_writers_at_once_lose_nothing(events: Server, lane: Lane, mode: str) -> None:
     source = follower(
         events, lane, mode=mode, incrementing_column_name="id", timestamp_column_name="changed", batch_max_rows="7"
     )
@@ -176,7 +175,7 @@ def write_some(server: Server, seed: int) -> None:
 
 @servers
 @LANES
-def test_rows_rewritten_by_alter_table_are_not_read_again(events: Server, lane: Any) -> None:
+def test_rows_rewritten_by_alter_table_are_not_read_again(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="timestamp", timestamp_column_name="changed")
     events.execute(
         "ALTER TABLE events ADD small INTEGER", "INSERT INTO events VALUES (1, '2024-01-01Z', 7), (2, '2024-01-02Z', 8)"
@@ -193,7 +192,7 @@ def test_rows_rewritten_by_alter_table_are_not_read_again(events: Server, lane: 
 
 @servers
 @LANES
-def test_rows_rewritten_amid_a_capped_interval_are_not_read_again(events: Server, lane: Any) -> None:
+def test_rows_rewritten_amid_a_capped_interval_are_not_read_again(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id", batch_max_rows="2")
     events.execute("INSERT INTO events SELECT n, now() FROM generate_series(1, 5) n")
     source.commit(source.engine.read(source.position, lane)[:1])
@@ -206,7 +205,7 @@ def test_rows_rewritten_amid_a_capped_interval_are_not_read_again(events: Server
 
 @servers
 @LANES
-def test_rows_rewritten_after_the_plan_wait_for_the_next(events: Server, lane: Any) -> None:
+def test_rows_rewritten_after_the_plan_wait_for_the_next(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     events.execute("INSERT INTO events VALUES (1, now())")
     assert source.rows("id") == [1]
@@ -221,7 +220,7 @@ def test_rows_rewritten_after_the_plan_wait_for_the_next(events: Server, lane: A
 
 @servers
 @LANES
-def test_late_rows_are_found_in_a_rewritten_table(events: Server, lane: Any) -> None:
+def test_late_rows_are_found_in_a_rewritten_table(events: Server, lane: Lane) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow:
         slow.execute(sa.text("SELECT 1"))

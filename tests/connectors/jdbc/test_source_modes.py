@@ -53,7 +53,7 @@ def shop(request: pytest.FixtureRequest, kind: str) -> Server:
 
 
 @WAYS
-def test_incrementing_reads_new_rows_once(shop: Server, lane: Any) -> None:
+def test_incrementing_reads_new_rows_once(shop: Server, lane: Lane) -> None:
     source = follower(shop, lane, mode="incrementing", incrementing_column_name="id")
     assert source.rows("id", "name", "price") == [(1, "ada", Decimal("1.50")), (2, "Zoë ✓", None)]
     assert source.is_idle()
@@ -64,7 +64,7 @@ def test_incrementing_reads_new_rows_once(shop: Server, lane: Any) -> None:
 
 
 @WAYS
-def test_records_carry_key_schema_and_topic(shop: Server, lane: Any) -> None:
+def test_records_carry_key_schema_and_topic(shop: Server, lane: Lane) -> None:
     source = follower(shop, lane, mode="incrementing", incrementing_column_name="id")
     record = source.interval()[0]
     assert record.topic == "test-orders"
@@ -79,7 +79,7 @@ def test_records_carry_key_schema_and_topic(shop: Server, lane: Any) -> None:
 
 
 @WAYS
-def test_timestamp_finds_changed_rows(shop: Server, lane: Any) -> None:
+def test_timestamp_finds_changed_rows(shop: Server, lane: Lane) -> None:
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed")
     assert source.rows("id") == [1, 2]
     shop.execute("UPDATE orders SET name = 'eve', changed = '2024-01-02 00:00:00' WHERE id = 1")
@@ -88,7 +88,7 @@ def test_timestamp_finds_changed_rows(shop: Server, lane: Any) -> None:
 
 
 @WAYS
-def test_timestamp_goes_on_inside_equal_timestamps(shop: Server, lane: Any) -> None:
+def test_timestamp_goes_on_inside_equal_timestamps(shop: Server, lane: Lane) -> None:
     orders(shop, *((number, "tie", None, "2024-01-03 00:00:00") for number in range(10, 40)))
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed", batch_max_rows="7")
     polls = source.engine.read(lane=Lane.RECORDS)
@@ -100,7 +100,7 @@ def test_timestamp_goes_on_inside_equal_timestamps(shop: Server, lane: Any) -> N
 
 
 @WAYS
-def test_timestamp_and_incrementing_order_by_both(shop: Server, lane: Any) -> None:
+def test_timestamp_and_incrementing_order_by_both(shop: Server, lane: Lane) -> None:
     orders(shop, (3, "c", None, "2023-12-31 00:00:00"), (4, "d", None, "2024-01-01 10:00:00.123456"))
     source = follower(
         shop,
@@ -117,7 +117,7 @@ def test_timestamp_and_incrementing_order_by_both(shop: Server, lane: Any) -> No
 
 
 @WAYS
-def test_bulk_reads_everything_again_when_due(shop: Server, lane: Any) -> None:
+def test_bulk_reads_everything_again_when_due(shop: Server, lane: Lane) -> None:
     waiting = follower(shop, lane, mode="bulk", poll_interval_ms="3600000")
     assert waiting.rows("id") == [1, 2]
     assert waiting.is_idle()
@@ -127,7 +127,7 @@ def test_bulk_reads_everything_again_when_due(shop: Server, lane: Any) -> None:
 
 
 @WAYS
-def test_bulk_goes_on_behind_the_last_key(shop: Server, lane: Any) -> None:
+def test_bulk_goes_on_behind_the_last_key(shop: Server, lane: Lane) -> None:
     orders(shop, *((number, None, None, "2024-01-01 00:00:00") for number in range(3, 10)))
     source = follower(shop, lane, mode="bulk", poll_interval_ms="3600000", batch_max_rows="4")
     source.commit(source.engine.read(lane=Lane.RECORDS)[:1])
@@ -136,7 +136,7 @@ def test_bulk_goes_on_behind_the_last_key(shop: Server, lane: Any) -> None:
 
 
 @WAYS
-def test_query_is_read_by_a_mode(shop: Server, lane: Any) -> None:
+def test_query_is_read_by_a_mode(shop: Server, lane: Lane) -> None:
     query = "SELECT o.id, o.name, o.price * 2 AS twice FROM orders o WHERE o.id <> 99 -- all but one"
     source = follower(shop, lane, mode="incrementing", incrementing_column_name="id", query=query)
     assert [(row["id"], row["name"], float(row["twice"] or 0)) for row in source.rows()] == [
@@ -150,7 +150,7 @@ def test_query_is_read_by_a_mode(shop: Server, lane: Any) -> None:
 
 
 @WAYS
-def test_offsets_of_a_connect_cluster_are_gone_on_from(shop: Server, lane: Any) -> None:
+def test_offsets_of_a_connect_cluster_are_gone_on_from(shop: Server, lane: Lane) -> None:
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed")
     source.interval()
     key = next(iter(source.position.offsets))
@@ -159,14 +159,14 @@ def test_offsets_of_a_connect_cluster_are_gone_on_from(shop: Server, lane: Any) 
 
 
 @WAYS
-def test_timestamp_initial_leaves_out_what_is_older(shop: Server, lane: Any) -> None:
+def test_timestamp_initial_leaves_out_what_is_older(shop: Server, lane: Lane) -> None:
     initial = str(1_704_103_200_000)
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed", timestamp_initial=initial)
     assert source.rows("id") == [2]
 
 
 @WAYS
-def test_timestamp_delay_holds_new_rows_back(shop: Server, lane: Any) -> None:
+def test_timestamp_delay_holds_new_rows_back(shop: Server, lane: Lane) -> None:
     now = datetime.now().isoformat(" ")
     orders(shop, (8, "now", None, now))
     source = follower(shop, mode="timestamp", timestamp_column_name="changed", timestamp_delay_interval_ms="36000000")
@@ -175,7 +175,7 @@ def test_timestamp_delay_holds_new_rows_back(shop: Server, lane: Any) -> None:
 
 @WAYS
 def test_tables_without_key_keep_equal_timestamps_together(
-    request: pytest.FixtureRequest, kind: Any, lane: Any
+    request: pytest.FixtureRequest, kind: Any, lane: Lane
 ) -> None:
     server = request.getfixturevalue(kind)
     column = "DATETIME(6)" if server.kind == "mariadb" else "TIMESTAMP"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from connect_core.api.source import WrittenSchemas
@@ -80,7 +78,7 @@ def test_hostile_names_are_names(server: Server) -> None:
 
 @LANES
 @pytest.mark.servers
-def test_hostile_names_in_columns(postgresql: Server, lane: Any) -> None:
+def test_hostile_names_in_columns(postgresql: Server, lane: Lane) -> None:
     table, column = postgresql.quote(HOSTILE[0]), postgresql.quote("per%cent :x")
     postgresql.execute(
         f"CREATE TABLE {table} (id BIGINT PRIMARY KEY, {column} TIMESTAMP NOT NULL)",
@@ -171,7 +169,7 @@ def test_a_mode_column_that_has_gone_is_fatal(sqlite: Server) -> None:
 
 @LANES
 @pytest.mark.servers
-def test_wide_tables(postgresql: Server, lane: Any) -> None:
+def test_wide_tables(postgresql: Server, lane: Lane) -> None:
     columns = ", ".join(f"c{number} INTEGER" for number in range(200))
     postgresql.execute(
         f"CREATE TABLE wide (id INTEGER PRIMARY KEY, {columns})",
@@ -197,7 +195,7 @@ def test_rows_deleted_after_the_plan_end_the_interval(postgresql: Server) -> Non
 
 @LANES
 @pytest.mark.servers
-def test_large_tables_are_split_by_key(postgresql: Server, lane: Any) -> None:
+def test_large_tables_are_split_by_key(postgresql: Server, lane: Lane) -> None:
     postgresql.execute(
         "CREATE TABLE large (id BIGINT PRIMARY KEY)",
         "INSERT INTO large SELECT n * 2500 - 3000 FROM generate_series(1, 400) n",

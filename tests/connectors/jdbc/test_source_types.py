@@ -111,7 +111,7 @@ def positions(record: SourceRecord) -> dict[str, Any]:
 
 @pytest.mark.servers
 @pytest.mark.parametrize("lane", list(Lane), ids=lambda lane: lane.value)
-def test_postgresql_types(postgresql: Server, lane: Any) -> None:
+def test_postgresql_types(postgresql: Server, lane: Lane) -> None:
     columns = ", ".join(f"{name} {kind}" for name, kind in POSTGRESQL.items())
     values = (
         "1, 2, 3, 4.5, 6, 0.125, 0.5, 'NaN', true, 'Zoë', 'ab', '\\x00ff', '2024-02-29', '12:30:01.123456', "
@@ -165,7 +165,7 @@ def test_sqlite_values_that_do_not_fit_are_named(sqlite: Server) -> None:
 
 @pytest.mark.servers
 @pytest.mark.parametrize("lane", list(Lane), ids=lambda lane: lane.value)
-def test_values_connect_cannot_say_fail_the_task(postgresql: Server, lane: Any) -> None:
+def test_values_connect_cannot_say_fail_the_task(postgresql: Server, lane: Lane) -> None:
     postgresql.execute(
         "CREATE TABLE odd (id INTEGER PRIMARY KEY, price NUMERIC(9, 2))", "INSERT INTO odd VALUES (7, 'NaN')"
     )

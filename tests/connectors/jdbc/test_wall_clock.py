@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -26,13 +25,13 @@ def micros(moments: list[datetime | None]) -> pa.Array:
 
 @settings(max_examples=50, deadline=None)
 @given(moments=MOMENTS, zone=ZONES.map(ZoneInfo))
-def test_clocks_are_read_as_python_reads_them(moments: Any, zone: Any) -> None:
+def test_clocks_are_read_as_python_reads_them(moments: list[datetime | None], zone: ZoneInfo) -> None:
     wanted = [None if one is None else in_zone(one, zone).replace(tzinfo=None) for one in moments]
     assert from_wall_clock(micros(moments), zone).to_pylist() == micros(wanted).to_pylist()
 
 
 @settings(max_examples=50, deadline=None)
 @given(moments=MOMENTS, zone=ZONES.map(ZoneInfo))
-def test_clocks_show_what_python_shows(moments: Any, zone: Any) -> None:
+def test_clocks_show_what_python_shows(moments: list[datetime | None], zone: ZoneInfo) -> None:
     shown = [None if one is None else one.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) for one in moments]
     assert to_wall_clock(micros(moments), zone).to_pylist() == micros(shown).to_pylist()
