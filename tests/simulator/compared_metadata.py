@@ -29,10 +29,10 @@ class ComparedMetadata(Metadata):
     def handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         return {kind: self._both(kind, one) for kind, one in super().handlers().items()}
 
-    def aim(self, target: Any) -> None:
-        super().aim(target)
-        self._real.aim(target)
-        self._compare("aim")
+    def set_target_state(self, target: Any) -> None:
+        super().set_target_state(target)
+        self._real.set_target_state(target)
+        self._compare("set_target_state")
 
     def configure(self, config: Mapping[str, str] | None = None) -> None:
         super().configure(config)

@@ -58,7 +58,7 @@ class Disasters:
         self._backup = database.content(), truth.shown(), sql.content(), len(truth.moves)
 
     def _is_restorable(self) -> bool:
-        """Whether a backup of the metadata loses no wish: without positions in the target it stands there alone."""
+        """Whether a backup of the metadata loses no request: without positions in the target it stands there alone."""
         history = self.history
         is_same = len(history.truth.moves) == self._backup[3]
         return history.sql.intent is None and (is_same or history.kind in ("source", "database"))

@@ -259,7 +259,7 @@ class History:
             moved: dict[Any, Any] = dict.fromkeys(PARTS) if is_reset else dict(sink_wishes(effect.offsets))
             self.truth.move(moved, effect.epoch)
         elif self.has_lost_offsets:
-            # What the wish does not name goes on where SQL has it: nothing newer is known any more.
+            # What the request does not name goes on where SQL has it: nothing newer is known any more.
             self.truth.move({file: self.sql.offsets.get(file, {}).get("at") for file in FILES}, effect.epoch)
             self.has_lost_offsets = False
 

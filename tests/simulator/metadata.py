@@ -136,7 +136,7 @@ class Metadata:
 
     # -- what operators do
 
-    def aim(self, target: TargetState) -> None:
+    def set_target_state(self, target: TargetState) -> None:
         if self.deleted:
             return
         self.state = replace(self.state, target_state=target)

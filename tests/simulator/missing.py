@@ -164,17 +164,17 @@ MISSING: Mapping[str, Check] = MappingProxyType(
             "files", backfill, "exported.config_version == run.state.config_version and ", "", **_AGAIN
         ),
         # abandon
-        "an overtaken wish is refused": Check(
+        "an overtaken request is refused": Check(
             "files", abandon, "        if not has_moved:\n            raise", "        pass"
         ),
-        "a wish moves the topic": Check(
+        "a request moves the topic": Check(
             "source",
             abandon,
             "    if changes:\n        kept = {key: state",
             "    if False:\n        kept = {key: state",
         ),
-        "a wish moves the target": Check("database", abandon, "if kept is not None and changes:", "if False:"),
-        "a wish ends what is unfinished": Check(
+        "a request moves the target": Check("database", abandon, "if kept is not None and changes:", "if False:"),
+        "a request ends what is unfinished": Check(
             "files", abandon, "    if unfinished is not None:\n", "    if False:\n"
         ),
         "a reset reaches what only the topic knows": Check(
@@ -217,7 +217,7 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
             "        if not newer.epoch:\n",
             "after a lost database each driver would fail until its epoch is above: time alone is lost",
         ),
-        "a wish starts above the target's epoch": (
+        "a request starts above the target's epoch": (
             abandon,
             "if not newer.epoch:",
             "only where the database was lost and an operator comes before any plan",

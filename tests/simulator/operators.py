@@ -40,7 +40,7 @@ def operator(world: Schedule, act: str) -> Running:
 def _ask(history: History, act: str) -> None:
     if act == "pause":
         is_paused = history.sql.state.target_state is TargetState.PAUSED
-        history.sql.aim(TargetState.STARTED if is_paused else TargetState.PAUSED)
+        history.sql.set_target_state(TargetState.STARTED if is_paused else TargetState.PAUSED)
     elif act == "restart":
         history.sql.ask_restart(0)
     elif act == "configure":
@@ -58,12 +58,12 @@ def _moved(kind: str, config: Mapping[str, str]) -> dict[str, str]:
 
 
 def _rewriting(world: Schedule, history: History, process: Process, act: str) -> Running:
-    wanted = _wish(history, act)
+    wanted = _wanted_offsets(history, act)
     fault = yield "K10"
     if fault == "delay":
-        world.delayed.append(lambda: history.sql.aim(TargetState.STOPPED))
+        world.delayed.append(lambda: history.sql.set_target_state(TargetState.STOPPED))
     elif fault != "lost request":
-        history.sql.aim(TargetState.STOPPED)
+        history.sql.set_target_state(TargetState.STOPPED)
     if fault is not None:
         return
     try:
@@ -73,7 +73,7 @@ def _rewriting(world: Schedule, history: History, process: Process, act: str) ->
     except ConnectError as error:
         world.note(f"{process.name}: {type(error).__name__}: {error}")
         if act != "delete" or isinstance(error, StaleEpochError | NotFoundError):
-            history.sql.aim(TargetState.STARTED)
+            history.sql.set_target_state(TargetState.STARTED)
             return
         # Its systems are broken: it is ended in SQL alone.
         with suppress(ConnectError):
@@ -83,18 +83,18 @@ def _rewriting(world: Schedule, history: History, process: Process, act: str) ->
         if (yield "K10") is not None:
             return
         history.sql.create()
-    history.sql.aim(TargetState.STARTED)
+    history.sql.set_target_state(TargetState.STARTED)
 
 
 def _acknowledge(history: History, process: Process, wanted: Any) -> None:
-    """Check what an operator is told: the wish is carried out, all of it."""
+    """Check what an operator is told: the request is carried out, all of it."""
     if wanted or process.has_moved:
         history.truth.acknowledge(process.epoch)
     if wanted is None and history.sql.state.epoch == process.epoch and history.truth.position:
         raise Violation(f"I11 a reset was acknowledged, and {dict(history.truth.position)} stand")
 
 
-def _wish(history: History, act: str) -> dict[str, Any] | None:
+def _wanted_offsets(history: History, act: str) -> dict[str, Any] | None:
     if act in ("reset", "delete all"):
         return None
     if act == "delete":

@@ -24,7 +24,7 @@ _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, f
           fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds,
           fx.LoadConfig, fx.CompareTarget, fx.ReadLastInterval, fx.LoadTimeBefore, fx.ReadTimeBounds,
           fx.ReadExistingExports)  # fmt: skip
-_COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
+_GROUP_EFFECTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
     *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.ReplaceTarget, fx.PublishTarget, fx.WriteOffsets)),
     *(fx.RaiseEpoch, fx.RaiseIncarnation, fx.RecordAssignment, fx.RecordLosses, fx.RecordFuture, fx.RepairOffsets),
@@ -38,7 +38,7 @@ class Process:
     __slots__ = (
         "__weakref__",
         *(
-            "aim",
+            "target_state",
             "config",
             "assigned",
             "epoch",
@@ -63,7 +63,7 @@ class Process:
         self.has_moved = False
         self.config: Mapping[str, str] = {}
         """The configuration it read last, which its connector and committer follow."""
-        self.aim: TargetState | None = None
+        self.target_state: TargetState | None = None
         """What a plan saw the connector was to be, when it began."""
         self.assigned = 0
         self.positions: Mapping[Any, int] = {}
@@ -90,8 +90,8 @@ def performing(history: History, process: Process, steps: Steps[Any], delayed: l
 def _act(history: History, process: Process, effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> Running:
     handler = history.table[type(effect)]
     history.config, history.actor = process.config, process
-    if isinstance(effect, _COMFORTS):
-        return _comfort(handler, effect, fault, delayed)
+    if isinstance(effect, _GROUP_EFFECTS):
+        return _act_on_group(handler, effect, fault, delayed)
     if fault == "lost request" or (fault is not None and isinstance(effect, _READS)):
         raise RetriableError(f"{type(effect).__name__} was never asked")
     if fault == "delay" and isinstance(effect, _WRITES):
@@ -120,7 +120,7 @@ def _late(history: History, process: Process, effect: Any) -> Callable[[], None]
     return act
 
 
-def _comfort(handler: Callable[[Any], Any], effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> None:
+def _act_on_group(handler: Callable[[Any], Any], effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> None:
     """Act on a consumer group: trouble with it is logged, never raised."""
     if fault == "delay":
         delayed.append(lambda: handler(effect))
@@ -139,7 +139,7 @@ def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
             process.has_moved = True
         case fx.LoadConnector():
             process.config = answer.config
-            process.aim = process.aim or answer.target_state
+            process.target_state = process.target_state or answer.target_state
         case fx.RecordAssignment():
             process.assigned = effect.config_version
         case fx.InsertInterval():
@@ -170,8 +170,8 @@ def _note_fence(history: History, process: Process, effect: Any) -> None:
 
 
 def _check_begin(process: Process, row: IntervalRow) -> None:
-    if process.aim is not TargetState.STARTED:
-        raise Violation(f"I9 interval {row.key.sequence} begins, though the connector was {process.aim}")
+    if process.target_state is not TargetState.STARTED:
+        raise Violation(f"I9 interval {row.key.sequence} begins, though the connector was {process.target_state}")
     if row.config_version != process.assigned:
         raise Violation(
             f"I6 interval {row.key.sequence} has configuration {row.config_version}, not {process.assigned}"

@@ -56,7 +56,7 @@ def _drive(world: Schedule, name: str, number: int | None = None) -> Running:
             return None
         run = run.refreshed(state)
         for _ in range(world.intervals):
-            process.aim = None
+            process.target_state = None
             planned = yield from performing(history, process, plan_interval(run), world.delayed)
             run = planned.run
             if planned.plan is None:

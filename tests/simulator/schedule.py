@@ -231,7 +231,7 @@ class Schedule:
         self.is_final, self.intervals = True, 8
         if history.sql.deleted:
             history.sql.create()
-        history.sql.aim(TargetState.STARTED)
+        history.sql.set_target_state(TargetState.STARTED)
         if history.policy == "fail":
             # Where losses are to fail, somebody has to say that it may go on.
             history.policy = "skip"

@@ -171,7 +171,7 @@ class StoreMetadata:
 
     # -- what operators do
 
-    def aim(self, target: TargetState) -> None:
+    def set_target_state(self, target: TargetState) -> None:
         with suppress(NotFoundError), self._changing() as connection:
             connectors.set_target_state(connection, NAME, target)
 

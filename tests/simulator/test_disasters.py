@@ -1,6 +1,6 @@
 """The metadata start over or are put back from a backup, another deployment has written to the same place.
 
-Backups of the metadata that lose an operator's wish are left out where it stands there alone: nothing can know it.
+Backups of the metadata that lose an operator's request are left out where it stands there alone: nothing can know it.
 """
 
 from __future__ import annotations

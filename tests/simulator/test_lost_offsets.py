@@ -1,6 +1,6 @@
 """The offsets topic is lost at each kill point: nothing is repeated, and all goes on once somebody says where.
 
-One fault at a time: what stood in the topic alone is gone with it. A sleeping operator's wish is then no longer
+One fault at a time: what stood in the topic alone is gone with it. A sleeping operator's request is then no longer
 told that a newer epoch replaced it, and an operator who resets cannot know what Kafka was ahead of SQL by.
 """
 

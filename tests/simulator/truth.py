@@ -50,7 +50,7 @@ class Truth:
     """Where a partition without a position may begin."""
     fenced: int = 0
     moves: set[int] = field(default_factory=set)
-    """Epochs under which an operator's wish was carried out."""
+    """Epochs under which an operator's request was carried out."""
     delivered: int = 0
     events: list[Event] = field(default_factory=list)
     """All that became visible, in order; an operator's move ends at ``None``."""
@@ -137,7 +137,7 @@ class Truth:
     def move(self, wanted: Mapping[Place, int | None], epoch: int) -> None:
         """Note that an operator's offsets took effect."""
         if epoch < self.fenced:
-            raise Violation(f"I4 a wish of epoch {epoch} moves offsets after the fence of {self.fenced}")
+            raise Violation(f"I4 a request of epoch {epoch} moves offsets after the fence of {self.fenced}")
         for place, position in wanted.items():
             if len(wanted) == len(self.first):
                 # The topic as it is now: also where it was recreated.
@@ -152,7 +152,7 @@ class Truth:
         self.moves.add(epoch)
 
     def _follow_topic(self, place: Place) -> None:
-        """A wish for some partitions is one for the topic as it was last recorded to be."""
+        """A request for some partitions is one for the topic as it was last recorded to be."""
         for loss in self.losses[self.recording.get(place, 0) :]:
             if loss.partition == place and _RECREATED in loss.reason:
                 self.identity[place] = loss.reason.rpartition(" ")[2]
@@ -209,9 +209,9 @@ class Truth:
             raise Violation(f"I1 offsets {sorted(lost - recorded)} of {place} are not in the target")
 
     def acknowledge(self, epoch: int) -> None:
-        """Note that an operator was told that a wish is carried out."""
+        """Note that an operator was told that a request is carried out."""
         if epoch not in self.moves:
-            raise Violation(f"I11 the wish of epoch {epoch} was acknowledged and never carried out")
+            raise Violation(f"I11 the request of epoch {epoch} was acknowledged and never carried out")
 
 
 def _names(loss: LostRecords, identity: str) -> bool:
