@@ -30,6 +30,9 @@ class FakeConnector:
     offsets: dict[str, Any] = field(default_factory=dict)
     ending: int = 0
     """How many looks its tasks are still there for, after a stop."""
+    moving: int = 0
+    """How many looks it is UNASSIGNED for, once its offsets were altered: its worker changes."""
+    _moves_left: int = 0
 
     @property
     def tasks(self) -> list[dict[str, Any]]:
@@ -100,6 +103,7 @@ class FakeConnect:
                     one.offsets.pop(key, None)
                 else:
                     one.offsets[key] = entry["offset"]
+            one._moves_left = one.moving
             return httpx.Response(200, json={"message": "altered"})
         if what == "offsets":
             entries = [{"partition": parse(key), "offset": offset} for key, offset in one.offsets.items()]
@@ -116,4 +120,6 @@ class FakeConnect:
         one = self.connectors[name]
         if one.state == "STOPPED":
             one.ending -= 1
-        return {"name": name, "connector": {"state": one.state}, "tasks": one.tasks, "type": one.type}
+        state = "UNASSIGNED" if one._moves_left > 0 else one.state
+        one._moves_left -= 1
+        return {"name": name, "connector": {"state": state}, "tasks": one.tasks, "type": one.type}

@@ -249,3 +249,19 @@ def test_a_switch_that_cannot_go_on_says_how_to_undo_it(harness: Harness, is_ref
     assert (here(harness), there.connectors["a"].state) == ("STOPPED", "STOPPED")
     switch(harness, there, back=True)
     assert (here(harness), there.connectors["a"].state) == ("STOPPED", "RUNNING")
+
+
+def test_a_stopped_connector_whose_worker_changes_is_not_taken_for_a_started_one(harness: Harness) -> None:
+    there = source_there()
+    there.connectors["a"].moving = 3
+    imported(harness, there)
+    assert switch(harness, there) == [Step.BEGIN, Step.STOP_THERE, Step.TAKE_OFFSETS, Step.START_HERE, Step.END]
+
+
+def test_a_connector_whose_worker_never_comes_back_is_tried_again_later(harness: Harness) -> None:
+    there = source_there()
+    there.connectors["a"].moving = 10**9
+    imported(harness, there)
+    with pytest.raises(RetriableError, match="started there meanwhile"):
+        switch(harness, there, seconds=0.2)
+    assert here(harness) == "STOPPED"
