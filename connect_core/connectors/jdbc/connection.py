@@ -24,7 +24,7 @@ __all__ = ["JdbcDatabase", "message_of", "open_database"]
 
 _LONGEST_WAIT_SECONDS = 60.0
 
-_OPENING_FILE = threading.Lock()
+_OPENING_DUCKDB = threading.Lock()
 """Two threads that open one file of DuckDB at once may get two instances; the second one then refuses all others."""
 
 
@@ -105,8 +105,8 @@ class JdbcDatabase:
         return retrying(self._connected)
 
     def _connected(self) -> Connection:
-        is_file = not self.engine.url.host
-        with self.failures(), _OPENING_FILE if is_file else nullcontext():
+        is_duckdb = self.engine.url.get_backend_name() == "duckdb"
+        with self.failures(), _OPENING_DUCKDB if is_duckdb else nullcontext():
             return self.engine.connect()
 
     def close(self, connection: Connection) -> None:
