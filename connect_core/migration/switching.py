@@ -24,7 +24,6 @@ __all__ = ["Switch", "WaitError", "offset_map"]
 
 _POLL_SECONDS = 0.5
 _FENCE_SECONDS = 60.0
-_SETTLE_SECONDS = 30.0
 _MOST_STEPS = 20
 """A switch takes seven; more are needed only if others act on the connector meanwhile."""
 
@@ -138,19 +137,11 @@ class Switch:
         if changes := _changes(here, final):
             herder_offsets.alter(self.herder, self.name, changes)
         self._ensure_equal(offset_map(herder_offsets.get(self.herder, self.name)), final)
-        self._ensure_stopped_there()
+        # Workers that share connectors out again show other states of a stopped connector for some seconds.
+        self._await("it to be stopped there", lambda sides: sides.there.is_stopped)
         # Behind the wait: had it been started and stopped again in it, these would have moved.
         self._ensure_equal(final, offset_map(self.api.offsets(self.name)))
         self._record(replace(self._origin(), is_here=True))
-
-    def _ensure_stopped_there(self) -> None:
-        """Workers that share connectors out again show other states of a stopped connector for some seconds."""
-        end = time.monotonic() + min(self.seconds, _SETTLE_SECONDS)
-        while not (there := self._there()).is_stopped:
-            if time.monotonic() > end:
-                shown = ", ".join((there.state, *there.tasks))
-                raise RetriableError(f"{self.name} was started there meanwhile ({shown}): run this again")
-            self.sleep(_POLL_SECONDS)
 
     def _final_offsets(self) -> dict[str, Any]:
         """Return the cluster's offsets once no task can move them any more.

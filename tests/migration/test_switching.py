@@ -262,6 +262,6 @@ def test_a_connector_whose_worker_never_comes_back_is_tried_again_later(harness:
     there = source_there()
     there.connectors["a"].moving = 10**9
     imported(harness, there)
-    with pytest.raises(RetriableError, match="started there meanwhile"):
+    with pytest.raises(RetriableError, match="waiting for it to be stopped there"):
         switch(harness, there, seconds=0.2)
     assert here(harness) == "STOPPED"
