@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -107,12 +108,24 @@ def test_only_known_plugins_are_loaded(plugins: JavaPlugins) -> None:
         host.close()
 
 
-def test_a_known_class_that_is_gone_is_named(plugins: JavaPlugins) -> None:
+@pytest.mark.parametrize("gone", [{"class": "testing.Removed"}, {"location": "/removed/since"}])
+def test_a_plugin_that_was_removed_is_left_out_and_the_others_are_there(
+    plugins: JavaPlugins, caplog: pytest.LogCaptureFixture, gone: dict[str, str]
+) -> None:
+    """As of a REST server that goes on while a folder of plugin.path is taken away."""
     source = plugins.catalog.find("testing.CountingSource", "source")
+    sink = plugins.catalog.find("testing.ListingSink", "sink")
     assert source is not None
-    place = {**places_of([source])[0], "class": "testing.Removed"}
-    with pytest.raises(ConnectError, match=r"testing\.Removed"):
-        JavaHost.start(plugins.settings.with_plugins([place]), "a removed class")
+    assert sink is not None
+    removed = {**places_of([sink])[0], **gone}
+    host = JavaHost.start(plugins.settings.with_plugins([*places_of([source]), removed]), "a removed class")
+    try:
+        assert host.open("connector", {"connector": source.name, "config": CONFIG})
+        with pytest.raises(ConnectError, match=re.escape(removed["class"])):
+            host.open("connector", {"connector": removed["class"], "config": {}})
+    finally:
+        host.close()
+    assert f"Plugin {removed['class']} is no longer in plugin.path" in caplog.text
 
 
 def test_records_of_a_long_transaction_are_not_kept(plugins: JavaPlugins) -> None:

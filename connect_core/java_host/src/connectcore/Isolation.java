@@ -1,7 +1,6 @@
 package connectcore;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -28,7 +27,7 @@ final class Isolation {
      *
      * A location is one plugin with all its jars. Were it an entry of plugin.path, each of its jars would be a plugin.
      */
-    Isolation(JsonNode known) throws IOException, ClassNotFoundException {
+    Isolation(JsonNode known) {
         plugins = null;
         delegating = new DelegatingClassLoader();
         PluginScanResult found = KnownPlugins.install(known, delegating);

@@ -31,11 +31,20 @@ final class KnownPlugins {
         for (PluginType type : PluginType.values()) found.put(type, new TreeSet<>());
     }
 
-    /** Makes the classes of some plugins, each with class, type, version and location, visible through a loader. */
-    static PluginScanResult install(JsonNode plugins, DelegatingClassLoader delegating)
-            throws IOException, ClassNotFoundException {
+    /**
+     * Makes the classes of some plugins, each with class, type, version and location, visible through a loader.
+     *
+     * One that was removed since the search is logged and left out: only who asks for its class is told that there is none.
+     */
+    static PluginScanResult install(JsonNode plugins, DelegatingClassLoader delegating) {
         KnownPlugins known = new KnownPlugins(delegating);
-        for (JsonNode one : plugins) known.add(one);
+        for (JsonNode one : plugins) {
+            try {
+                known.add(one);
+            } catch (IOException | ClassNotFoundException | LinkageError gone) {
+                Log.warn(KnownPlugins.class, "Plugin " + one.get("class").asText() + " is no longer in plugin.path", gone);
+            }
+        }
         PluginScanResult result = known.result();
         delegating.installDiscoveredPlugins(result);
         return result;
