@@ -10,7 +10,7 @@ from connect_core.kafka.markers import MarkerView, OffsetsTopic, check_start
 from connect_core.kafka.plain_writer import PlainWriter
 from connect_core.kafka.raw_batch import RawBatch
 from connect_core.kafka.reader import BoundedReader, ReaderLimits
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter, WriterOptions
 
 __all__ = [
     "BoundedReader",

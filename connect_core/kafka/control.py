@@ -18,7 +18,7 @@ from connect_core.kafka.failures import code_of, to_connect_error
 from connect_core.kafka.ids import control_id
 from connect_core.kafka.marker_records import Marker, MarkerRecord, MarkerStamp, encode_epoch
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, newer_epoch
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter
 
 __all__ = ["ControlProducer", "OffsetChanges", "fence_producers", "write_epoch", "write_offsets"]
 

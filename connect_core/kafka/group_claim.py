@@ -17,7 +17,7 @@ from connect_core.errors import RetriableError, StaleEpochError
 from connect_core.kafka.ids import control_id
 from connect_core.kafka.marker_records import MarkerRecord, MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter
 
 __all__ = ["GroupClaim", "claim_group"]
 

@@ -23,7 +23,7 @@ from connect_core.converters.json import JsonConverter
 from connect_core.errors import ConnectError
 from connect_core.kafka.dead_letters import DeadLetter, DeadLetterQueue, ErrorContext
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
-from connect_core.kafka.writer import TransactionalWriter
+from connect_core.kafka.transactional_writer import TransactionalWriter
 from connect_core.task.conversion import Converters
 from connect_core.task.frame_headers import moved
 from connect_core.task.pipeline import place_of

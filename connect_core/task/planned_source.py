@@ -16,7 +16,7 @@ from connect_core.kafka.dead_letters import ensure_dead_letter_topic
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic, check_start
 from connect_core.kafka.topic_creation import SourceTopics
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter, WriterOptions
 from connect_core.settings.topics import check_free
 from connect_core.task.contexts import PlannedOffsets, SourceContext, Transactions
 from connect_core.task.dead_letters import SourceDeadLetters

@@ -22,7 +22,7 @@ from connect_core.interval.failpoints import reach
 from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.delivery import Delivery, Landed
 from connect_core.kafka.topic_creation import SourceTopics
-from connect_core.kafka.writer import TransactionalWriter
+from connect_core.kafka.transactional_writer import TransactionalWriter
 from connect_core.task.contexts import Boundary, SourceContext
 from connect_core.task.control import TaskControl
 from connect_core.task.conversion import Converters

@@ -32,7 +32,7 @@ class Source:
 
     @property
     def package(self) -> str:
-        """Its first-level part: ``kafka`` for connect_core/kafka/writer.py."""
+        """Its first-level part: ``kafka`` for connect_core/kafka/transactional_writer.py."""
         parts = self.path.relative_to(ROOT).parts
         return parts[0] if parts[0] != "connect_core" else parts[1].removesuffix(".py")
 

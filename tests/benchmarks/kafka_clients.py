@@ -32,7 +32,7 @@ from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.reader import BoundedReader
 from connect_core.kafka.topics import topic_ids
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter, WriterOptions
 from tests.kafka.cluster import Cluster
 
 _TRANSACTION, _CHUNK = 100_000, 10_000

@@ -30,7 +30,7 @@ from connect_core.kafka.connector_claim import ConnectorClaim
 from connect_core.kafka.ids import transactional_id
 from connect_core.kafka.marker_records import ConnectorOwner, MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic, check_start
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter
 from connect_core.plan.abandon import OffsetRequest, abandon
 from connect_core.plan.fence import fence_source
 from connect_core.plan.run import Run, begin_run, end_run

@@ -16,7 +16,7 @@ from connect_core.errors import ConnectError, DataError
 from connect_core.kafka.bulk import enqueue, lengths, to_messages
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.marker_records import MarkerStamp
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter, WriterOptions
 from tests.kafka.batches import batch, column
 from tests.kafka.cluster import Cluster
 from tests.kafka.test_partitioner import JAVA_HASHES, java_partition

@@ -13,7 +13,7 @@ from connect_core.interval.values import TopicPosition
 from connect_core.kafka.control import ControlProducer, OffsetChanges, write_epoch, write_offsets
 from connect_core.kafka.marker_records import Marker, MarkerStamp, encode_epoch
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, check_start
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter
 from tests.kafka.cluster import Cluster, await_that
 
 pytestmark = pytest.mark.servers

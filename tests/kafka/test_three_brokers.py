@@ -15,7 +15,7 @@ from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.topic_creation import SourceTopics
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter, WriterOptions
 from connect_core.settings import WorkerMode, WorkerSettings
 from tests.faults.brokers import Brokers
 from tests.integration.plugin_worker import eventually

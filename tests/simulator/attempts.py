@@ -10,7 +10,7 @@ from connect_core.errors import ConnectError, DataLossError, RetriableError, Sta
 from connect_core.interval.values import ConnectorType, Counts, TaskError, TaskOutcome, TaskPlan, TaskResult
 from connect_core.kafka.marker_records import MarkerRecord, MarkerStamp
 from connect_core.kafka.markers import check_start
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter
 from connect_core.task.tolerance import class_name
 from tests.simulator.broker import DATA, OFFSETS
 from tests.simulator.history import FILES, OFFSETS_TOPIC, History, record

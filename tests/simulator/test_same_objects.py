@@ -9,7 +9,7 @@ import pytest
 from connect_core.commit import interval as committing
 from connect_core.effects import kafka as kafka_effects
 from connect_core.herder import rewriting
-from connect_core.kafka import control, markers, writer
+from connect_core.kafka import control, markers, transactional_writer
 from connect_core.plan import abandon, interval, run
 from connect_core.run import driver, loop
 from connect_core.spark import remote
@@ -38,7 +38,7 @@ def test_markers_transactions_and_the_control_producer_are_the_same_objects() ->
     assert (
         vars(attempts)["TransactionalWriter"]
         is vars(planned_source)["TransactionalWriter"]
-        is writer.TransactionalWriter
+        is transactional_writer.TransactionalWriter
     )
     assert vars(history)["control"].ControlProducer is control.ControlProducer
     assert vars(kafka_effects)["write_epoch"] is control.write_epoch

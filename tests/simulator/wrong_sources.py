@@ -9,9 +9,9 @@ from typing import Any
 from connect_core.errors import UnclearOutcomeError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import OffsetProjection, OffsetStates, SourceBounds, SourceOffsets
-from connect_core.kafka import writer as writing
+from connect_core.kafka import transactional_writer as writing
 from connect_core.kafka.marker_records import MarkerRecord
-from connect_core.kafka.writer import TransactionalWriter
+from connect_core.kafka.transactional_writer import TransactionalWriter
 from connect_core.plan import abandon as abandoning
 from connect_core.plan import fence, offsets_topic, source
 from connect_core.plan.abandon import OffsetRequest

@@ -18,7 +18,7 @@ from connect_core.errors import (
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
-from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
+from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter, WriterOptions
 from tests.kafka.batches import batch, column
 from tests.kafka.cluster import Cluster, header_texts
 from tests.kafka.proxy import BrokerProxy
