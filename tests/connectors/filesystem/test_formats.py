@@ -263,25 +263,6 @@ def test_parquet_follows_its_settings(tmp_path: Path) -> None:
     assert sorted(duckdb.execute(sql).fetchall()) == [("a",), ("b, c",)]
 
 
-# -- what is stored, and in how many files ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("policy", "expected"), [("write", [1, None, 2]), ("ignore", [1, 2])])
-def test_tombstones_are_written_or_left_out(tmp_path: Path, batches: bool, policy: str, expected: list[Any]) -> None:
-    export = Export(tmp_path, **{"behavior.on.null.values": policy})
-    export.run(numbered([{"a": 1}, None, {"a": 2}]), batches=batches)
-    assert [row["a"] for row in export.rows()] == expected
-
-
-def test_tombstones_may_fail(tmp_path: Path, batches: bool) -> None:
-    export = Export(tmp_path, **{"behavior.on.null.values": "fail"})
-    with pytest.raises(DataError, match=r"offset 1: the value is null and behavior.on.null.values is fail"):
-        export.run(numbered([{"a": 1}, None]), batches=batches)
-    export.reporter = Reporter()
-    export.run(numbered([{"a": 1}, None, {"a": 2}]), sequence=2, batches=batches)
-    assert [row["a"] for row in export.rows()] == [1, 2]
-
-
 def test_headers_are_stored_if_wanted(tmp_path: Path, batches: bool) -> None:
     headers = Headers().add("a", "x").add("a", 1).add("b", b"\xff")
     for form in ("parquet", "json"):
@@ -290,70 +271,6 @@ def test_headers_are_stored_if_wanted(tmp_path: Path, batches: bool) -> None:
         export.run(numbered([{"v": 1}], key="k", key_schema=STRING_SCHEMA, headers=headers), batches=batches)
         named = [{"name": "a", "value": "x"}, {"name": "a", "value": "1"}, {"name": "b", "value": "/w=="}]
         assert read(export, form) == [{"v": 1, "_key": "k", "_headers": named}]
-
-
-def test_files_end_after_so_many_records(tmp_path: Path, batches: bool) -> None:
-    export = Export(tmp_path, format="json", **{"flush.size": "3"})
-    export.run(numbered([{"n": number} for number in range(8)]), batches=batches)
-    files = {file.name: json_rows(file.read_bytes()) for file in export.out.glob("t/*/*.json")}
-    assert {name: [row["n"] for row in rows] for name, rows in files.items()} == {
-        f"t+0+{0:020}+{8:020}.json": [0, 1, 2],
-        f"t+0+{3:020}+{8:020}.json": [3, 4, 5],
-        f"t+0+{6:020}+{8:020}.json": [6, 7],
-    }
-
-
-def test_files_of_schemaless_records_have_the_same_columns_however_many_they_are(tmp_path: Path, batches: bool) -> None:
-    export = Export(tmp_path, **{"flush.size": "1"})
-    export.run(numbered([{"a": 1}, {"b": 2}, {"a": 0.5}]), batches=batches)
-    rows = [{"a": 1.0, "b": None}, {"a": None, "b": 2}, {"a": 0.5, "b": None}]
-    assert export.rows() == rows
-    assert len(export.files()) == 3
-
-
-def test_files_end_after_so_many_bytes(tmp_path: Path) -> None:
-    export = Export(tmp_path, **{"rotate.bytes": "1000"})
-    records = numbered([{"n": "x" * 600} for _ in range(6)])
-    interval = export.interval(records)
-    staged = export.stage(interval, *([record] for record in records))
-    committer = export.committer()
-    committer.publish(interval.key, committer.commit(interval.key, staged))
-    assert [pq.ParquetFile(export.out / name).metadata.num_rows for name in export.files()] == [2, 2, 2]
-
-
-def test_names_follow_their_settings(tmp_path: Path) -> None:
-    naming = {"topics.dir": "lake/raw", "file.delim": "-", "filename.offset.zero.pad.width": "4"}
-    export = Export(tmp_path, **naming)
-    export.run(numbered([{"a": 1}]))
-    assert (export.out / "lake/raw/t/partition=0/t-0-0000-0001.parquet").exists()
-    assert (export.out / "lake/raw/t/_SUCCESS").exists()
-
-
-def test_a_manifest_is_published_where_it_was_committed(tmp_path: Path) -> None:
-    """Settings that were changed in between are those of later intervals."""
-    export = Export(tmp_path, **{"topics.dir": "before"})
-    records = numbered([{"a": 1}])
-    interval = export.interval(records)
-    marker = export.committer().commit(interval.key, export.stage(interval, records))
-    export.config = {**export.config, "topics.dir": "after", "format": "json"}
-    export.committer(2).publish(interval.key, marker)
-    found = [place.relative_to(export.out).as_posix() for place in export.out.glob("[!_]*/**/*") if place.is_file()]
-    assert sorted(found) == ["before/t/_SUCCESS", f"before/t/partition=0/t+0+{0:020}+{1:020}.parquet"]
-
-
-def test_a_manifest_of_an_earlier_release_is_published(tmp_path: Path) -> None:
-    export = Export(tmp_path)
-    records = numbered([{"a": 1}])
-    interval = export.interval(records)
-    committer = export.committer()
-    marker = committer.commit(interval.key, export.stage(interval, records))
-    assert marker.detail is not None
-    for file in marker.detail["files"]:
-        assert file.keys() == {"staged", "name", "size", "sha256", "rows", "topic", "home"}
-        del file["home"]
-    committer.publish(interval.key, marker)
-    assert (export.out / "t" / "_SUCCESS").exists()
-    assert export.rows() == [{"a": 1}]
 
 
 EVENING = 1_700_000_000_000

@@ -233,3 +233,30 @@ def test_sweep_removes_finished_staging_only(export: Export) -> None:
     committer.sweep([])
     assert not list((export.out / "_connect" / "+tmp" / "copy").iterdir())
     committer.close()
+
+
+def test_a_manifest_is_published_where_it_was_committed(tmp_path: Path) -> None:
+    """Settings that were changed in between are those of later intervals."""
+    export = Export(tmp_path, **{"topics.dir": "before"})
+    records = numbered([{"a": 1}])
+    interval = export.interval(records)
+    marker = export.committer().commit(interval.key, export.stage(interval, records))
+    export.config = {**export.config, "topics.dir": "after", "format": "json"}
+    export.committer(2).publish(interval.key, marker)
+    found = [place.relative_to(export.out).as_posix() for place in export.out.glob("[!_]*/**/*") if place.is_file()]
+    assert sorted(found) == ["before/t/_SUCCESS", f"before/t/partition=0/t+0+{0:020}+{1:020}.parquet"]
+
+
+def test_a_manifest_of_an_earlier_release_is_published(tmp_path: Path) -> None:
+    export = Export(tmp_path)
+    records = numbered([{"a": 1}])
+    interval = export.interval(records)
+    committer = export.committer()
+    marker = committer.commit(interval.key, export.stage(interval, records))
+    assert marker.detail is not None
+    for file in marker.detail["files"]:
+        assert file.keys() == {"staged", "name", "size", "sha256", "rows", "topic", "home"}
+        del file["home"]
+    committer.publish(interval.key, marker)
+    assert (export.out / "t" / "_SUCCESS").exists()
+    assert export.rows() == [{"a": 1}]

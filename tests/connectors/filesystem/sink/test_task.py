@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import decimal
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -298,3 +299,35 @@ def test_columns_are_equal_to_records(tmp_path_factory: pytest.TempPathFactory, 
         committer.publish(interval_of().key, marker)
         seen.append((export.rows(), marker.columns))
     assert seen[0] == seen[1]
+
+
+def test_files_end_after_so_many_records(tmp_path: Path, batches: bool) -> None:
+    export = Export(tmp_path, format="json", **{"flush.size": "3"})
+    export.run(numbered([{"n": number} for number in range(8)]), batches=batches)
+    files = {
+        file.name: [json.loads(line) for line in file.read_bytes().splitlines()]
+        for file in export.out.glob("t/*/*.json")
+    }
+    assert {name: [row["n"] for row in rows] for name, rows in files.items()} == {
+        f"t+0+{0:020}+{8:020}.json": [0, 1, 2],
+        f"t+0+{3:020}+{8:020}.json": [3, 4, 5],
+        f"t+0+{6:020}+{8:020}.json": [6, 7],
+    }
+
+
+def test_files_of_schemaless_records_have_the_same_columns_however_many_they_are(tmp_path: Path, batches: bool) -> None:
+    export = Export(tmp_path, **{"flush.size": "1"})
+    export.run(numbered([{"a": 1}, {"b": 2}, {"a": 0.5}]), batches=batches)
+    rows = [{"a": 1.0, "b": None}, {"a": None, "b": 2}, {"a": 0.5, "b": None}]
+    assert export.rows() == rows
+    assert len(export.files()) == 3
+
+
+def test_files_end_after_so_many_bytes(tmp_path: Path) -> None:
+    export = Export(tmp_path, **{"rotate.bytes": "1000"})
+    records = numbered([{"n": "x" * 600} for _ in range(6)])
+    interval = export.interval(records)
+    staged = export.stage(interval, *([record] for record in records))
+    committer = export.committer()
+    committer.publish(interval.key, committer.commit(interval.key, staged))
+    assert [pq.ParquetFile(export.out / name).metadata.num_rows for name in export.files()] == [2, 2, 2]
