@@ -30,9 +30,10 @@ BEHAVIOURS = {
     "connectors": "readme swapped_folder",
     "connectors/delta": "commits compaction store upsert_commits",
     "connectors/file": "source_connector source_rotation",
-    "connectors/filesystem": "hdfs_kills orc_arrays",
+    "connectors/filesystem": "orc_arrays",
     "connectors/filesystem/aliases": "tables",
     "connectors/filesystem/hive": "metastore",
+    "connectors/filesystem/storages/hdfs": "kills",
     "connectors/filesystem/storages/s3": "aliases faults kills",
     "connectors/iceberg": "commits compaction rest_catalog sql_catalog upsert_commits",
     "connectors/jdbc": "checked_address postgresql_copy postgresql_secrets postgresql_upserts sink_executions "

@@ -27,10 +27,10 @@ from connect_core.run.runner import ThreadRunner
 from connect_core.settings import WorkerMode
 from connect_core.spark.remote import remote_runner
 from tests.benchmarks.connector_runs import ConnectorRuns
+from tests.connectors.filesystem.storages.stores import FileStore, started
 from tests.full_run import IS_FULL_RUN
 from tests.integration.file_readers import READERS, SPARK, by_spark, plain
 from tests.integration.file_rows import COUNT, PARTITIONS, ROWS, Row, as_csv, as_json, stored_country, value_of
-from tests.integration.file_stores import FileStore, started
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers

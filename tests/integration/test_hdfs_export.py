@@ -15,7 +15,7 @@ import pytest
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from tests.benchmarks.connector_runs import ConnectorRuns
-from tests.connectors.filesystem.hdfs_cluster import HdfsCluster, hdfs_cluster
+from tests.connectors.filesystem.storages.hdfs.cluster import HdfsCluster, hdfs_cluster
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers

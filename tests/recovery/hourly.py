@@ -24,7 +24,7 @@ from connect_core.plan.interval import Verdict, plan_interval
 from connect_core.plan.run import begin_run, end_run
 from connect_core.store.interval_history import PastInterval, list_intervals
 from tests.connectors.contexts import SinkSide
-from tests.integration.file_stores import FileStore
+from tests.connectors.filesystem.storages.stores import FileStore
 from tests.recovery.sinks import NAME, Sink, Topics, new_database
 from tests.simulator.store_metadata import MemoryDatabase
 from tests.simulator.timed import TimedPartition, TimedReader

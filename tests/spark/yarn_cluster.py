@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from connect_core.dev.jars import maven_jars
-from tests.connectors.filesystem.hdfs_cluster import hadoop_command, write_site
+from tests.connectors.filesystem.storages.hdfs.cluster import hadoop_command, write_site
 from tests.integration.ports import free_port
 
 __all__ = ["YarnCluster", "yarn_cluster"]

@@ -21,8 +21,8 @@ from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
 from connect_core.errors import ConnectError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import Counts, TaskOutcome, TaskResult
+from tests.connectors.filesystem.storages.stores import FileStore, started
 from tests.full_run import IS_FULL_RUN
-from tests.integration.file_stores import FileStore, started
 from tests.recovery.hourly import HourlySink, begun, exported, hour
 from tests.recovery.sinks import NAME, Killed
 

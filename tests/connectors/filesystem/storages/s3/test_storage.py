@@ -9,12 +9,13 @@ import pytest
 from moto.s3.models import s3_backends
 
 from connect_core.api import WorkerLimits
-from connect_core.connectors.filesystem.storages import Held, S3Storage, SourceFiles
+from connect_core.connectors.filesystem.storages import Held, S3Storage
 from connect_core.connectors.filesystem.storages.s3 import staging
 from connect_core.connectors.filesystem.storages.s3.uploads import part_size
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
-from connect_core.testing import StorageContract
+from tests.connectors.filesystem.storages.contracts import ExportContract, StoreContract
 from tests.connectors.filesystem.storages.s3.servers import S3Server
+from tests.connectors.filesystem.storages.stores import FileStore, s3_store
 
 pytestmark = pytest.mark.slow
 
@@ -23,36 +24,24 @@ LARGE = b"0123456789abcdef" * 700_000
 HOSTILE = ["a%2Fb", "k=v", "é ü \u4e2d", "a+b c", "x" * 200, "q?&#;:@$,'\"", "..x", "~"]
 
 
-class Contract(StorageContract):
-    """A test's folder stands for a prefix of that name."""
-
-    server: S3Server
-
-    def storage(self, folder: Path) -> S3Storage:
-        return self.server.storage(folder.name)
-
-    def source(self, folder: Path) -> SourceFiles:
-        config = self.server.config(folder.name)
-        return S3Storage.open_source(config["path"], config, WorkerLimits())
-
-    def listed(self, folder: Path) -> list[str]:
-        return self.server.listed(folder.name)
-
-    def content(self, folder: Path, name: str) -> bytes:
-        return self.server.content(f"{folder.name}/{name}")
-
-
-class TestMoto(Contract):
-    @pytest.fixture(autouse=True)
-    def _serve(self, moto: S3Server) -> None:
-        self.server = moto
+class TestMoto(StoreContract):
+    @pytest.fixture
+    def store(self, moto: S3Server) -> FileStore:
+        return s3_store(moto)
 
 
 @pytest.mark.servers
-class TestSeaweed(Contract):
-    @pytest.fixture(autouse=True)
-    def _serve(self, seaweed: S3Server) -> None:
-        self.server = seaweed
+class TestSeaweed(StoreContract):
+    @pytest.fixture
+    def store(self, seaweed: S3Server) -> FileStore:
+        return s3_store(seaweed)
+
+
+@pytest.mark.servers
+class TestSeaweedExports(ExportContract):
+    @pytest.fixture
+    def store(self, seaweed: S3Server) -> FileStore:
+        return s3_store(seaweed)
 
 
 def hold(storage: S3Storage, data: bytes, name: str = "1-a/0", final: str = "t/p/f", interval: str = "1-1") -> Held:

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from connect_core.api import WorkerLimits
+from connect_core.connectors.filesystem.storages import HdfsStorage
 from connect_core.errors import RetriableError
 from tests.connectors.filesystem.export import json_of, numbered
-from tests.connectors.filesystem.hdfs_cluster import HdfsCluster, hdfs_cluster
-from tests.connectors.filesystem.test_hdfs import HdfsExport, opened
+from tests.connectors.filesystem.storages.contracts import StoreExport
+from tests.connectors.filesystem.storages.hdfs.cluster import HdfsCluster, hdfs_cluster
+from tests.connectors.filesystem.storages.hdfs.test_storage import opened
+from tests.connectors.filesystem.storages.stores import hdfs_store
 
 pytestmark = [pytest.mark.servers, pytest.mark.faults]
 
@@ -27,12 +31,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HdfsCluster]:
 
 def test_servers_killed_in_mid_write_lose_nothing_and_show_nothing_half(cluster: HdfsCluster, tmp_path: Path) -> None:
     """The NameNode and the DataNode die while a task writes, again after the manifest; readers list all the while."""
-    export = HdfsExport(cluster, tmp_path)
+    export = StoreExport(hdfs_store(cluster), tmp_path)
     export.config["hdfs.timeout.ms"] = "5000"
     export.run(numbered([{"a": 0}]))
     records = [*numbered([{"a": 1}] * 3), *numbered([{"a": 2}] * 2, partition=1)]
     interval = export.interval(records, 2)
-    storage = opened(cluster, export.folder, **{"hdfs.timeout.ms": "5000"})
+    storage = HdfsStorage.open(export.config["path"], export.config, WorkerLimits(), is_at_work=True)
     output = storage.staging(storage.root / "_connect" / "+tmp" / "copy" / "1-2").create("1-a/big", "t/big")
     for _ in range(60):
         output.write(b"x" * 9_000_000)
