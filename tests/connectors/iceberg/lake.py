@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
-from connect_core.api import Batch, CommitMarker, IntervalContext, PartitionRange, SinkRecord, Staged
-from connect_core.api.batch import Columns
 from connect_core.connectors.iceberg.committer import IcebergCommitter
-from connect_core.connectors.iceberg.sink import IcebergSinkConnector, IcebergSinkTask
-from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of, limits_of
+from connect_core.connectors.iceberg.sink import IcebergSinkConnector
+from tests.connectors.lake.table_sink import TableSink, numbered
+
+__all__ = ["CONFIG", "Lake", "numbered"]
 
 CONFIG = {
     "iceberg.tables": "db.orders",
@@ -25,97 +23,17 @@ CONFIG = {
 }
 
 
-def numbered(
-    values: Sequence[Any], topic: str = "t", partition: int = 0, first: int = 0, **more: Any
-) -> list[SinkRecord]:
-    return [
-        SinkRecord(topic, partition, value=value, kafka_offset=first + number, timestamp=1000 + number, **more)
-        for number, value in enumerate(values)
-    ]
+class Lake(TableSink):
+    """One that writes the table ``db.orders``."""
 
+    kind = IcebergSinkConnector
 
-def ranges_of(records: Sequence[SinkRecord]) -> list[PartitionRange]:
-    places: dict[tuple[str, int], list[int]] = {}
-    for record in records:
-        place = record.original_topic or "", record.original_kafka_partition or 0
-        places.setdefault(place, []).append(record.kafka_offset)
-    return [
-        PartitionRange(topic, partition, min(some), max(some) + 1, f"id-{topic}")
-        for (topic, partition), some in places.items()
-    ]
-
-
-class Lake:
     def __init__(self, folder: Path, name: str = "copy", deployment: str = "here", **config: str) -> None:
-        self.folder, self.name, self.deployment = folder, name, deployment
-        self.config = {**CONFIG, **{key.replace("__", "."): value for key, value in config.items()}}
-        self.reporter: Reporter | None = None
-        self._attempts = 0
-
-    def set(self, changes: Mapping[str, str]) -> None:
-        self.config = {**self.config, **changes}
-
-    def connector(self) -> IcebergSinkConnector:
-        connector = IcebergSinkConnector()
-        connector.initialize(DriverSide(limits_of(self.folder), self.name, self.deployment))
-        connector.start(self.config)
-        return connector
+        changes = {key.replace("__", "."): value for key, value in config.items()}
+        super().__init__(folder, {**CONFIG, **changes}, name, deployment)
 
     def committer(self, epoch: int = 1) -> IcebergCommitter:
-        committer = self.connector().committer(self.config)
-        assert isinstance(committer, IcebergCommitter)
-        committer.fence(epoch)
-        return committer
-
-    def run_batch(self, values: pa.StructArray, first: int, sequence: int) -> None:
-        """Run one interval of values in columns, of one partition."""
-        count = len(values)
-        numbers = pa.array(range(first, first + count), pa.int64())
-        batch = Batch(
-            topic=pa.array(["t"] * count),
-            partition=pa.array([0] * count, pa.int32()),
-            offset=numbers,
-            timestamp=numbers,
-            origin=pa.array(range(count), pa.int64()),
-            key=Columns(None, pa.nulls(count)),
-            value=Columns(None, values),
-        )
-        interval = interval_of(PartitionRange("t", 0, first, first + count, "id-t"), sequence=sequence, attempt="1-b")
-        task = self._task(interval)
-        assert task.put_batch(batch)
-        staged = task.stage({part.topic_partition: part.end for part in interval.ranges})
-        task.stop()
-        committer, key = self.committer(), self.key(sequence)
-        committer.publish(key, committer.commit(key, staged))
-
-    def stage(self, records: Sequence[SinkRecord], sequence: int = 1, batches: bool = False) -> Sequence[Staged]:
-        self._attempts += 1
-        attempt = f"1-{self._attempts}"
-        interval = interval_of(*ranges_of(records), sequence=sequence, attempt=attempt, connector=self.name)
-        task = self._task(interval)
-        try:
-            if not (batches and task.put_batch(Batch.from_records(records))):
-                task.put(records)
-            return task.stage({part.topic_partition: part.end for part in interval.ranges})
-        finally:
-            task.stop()
-
-    def _task(self, interval: IntervalContext) -> IcebergSinkTask:
-        task = self.connector().task_class()()
-        task.initialize(SinkSide(limits_of(self.folder), self.config, interval, self.reporter))
-        task.start(self.config)
-        return task
-
-    def run(self, *tasks: Sequence[SinkRecord], sequence: int = 1, batches: bool = False) -> CommitMarker:
-        """Run one interval, a task for each argument."""
-        staged = [part for records in tasks for part in self.stage(records, sequence, batches)]
-        committer, key = self.committer(), self.key(sequence)
-        marker = committer.commit(key, staged)
-        committer.publish(key, marker)
-        return marker
-
-    def key(self, sequence: int = 1, epoch: int = 1) -> Any:
-        return interval_of(sequence=sequence, epoch=epoch, connector=self.name).key
+        return self.fenced(IcebergCommitter, epoch)
 
     @property
     def catalog(self) -> SqlCatalog:
@@ -133,3 +51,9 @@ class Lake:
 
     def data_files(self) -> list[Path]:
         return sorted((self.folder / "warehouse").rglob("*.parquet"))
+
+    def append_again(self) -> None:
+        self.table().append(self.table().scan().to_arrow())
+
+    def drop(self) -> None:
+        self.catalog.drop_table("db.orders")

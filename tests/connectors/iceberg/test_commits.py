@@ -203,7 +203,9 @@ def test_another_deployment_is_refused_until_the_connector_is_deleted(lake: Lake
     other = Lake(tmp_path, deployment="there")
     with pytest.raises(ConfigError, match="of the deployment here writes there"):
         other.committer(2)
-    marker = other.connector().committer(other.config).read_marker(lake.key())
+    reader = other.connector().committer(other.config)
+    assert reader is not None
+    marker = reader.read_marker(lake.key())
     assert marker is not None
     assert marker.is_foreign
     lake.committer(2).release()
