@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+import pytest
 
 from connect_core.configs import load_worker, providers_of
 from connect_core.dag.airflow_api import AirflowApi
@@ -62,6 +65,15 @@ class Deployment:
         providers = providers_of(settings, os.environ)
         database = Database(settings.database_url)
         return cls(Herder(database, settings, AirflowScheduler(api), rewrite_offsets, providers, "test"), api)
+
+    @classmethod
+    @contextmanager
+    def in_environment(cls, environment: Mapping[str, str]) -> Iterator[Deployment]:
+        """Open it with these variables also in this process's environment, until the block ends."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            yield cls.open(environment)
 
     def put(self, name: str, config: Mapping[str, str]) -> None:
         """Create the connector, as PUT /connectors/{name}/config does."""

@@ -43,10 +43,8 @@ def root(deployments: Deployments) -> Path:
 
 @pytest.fixture(scope="module")
 def deployment(deployments: Deployments) -> Iterator[Deployment]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in deployments.stack.environment().items():
-            patch.setenv(name, value)
-        yield Deployment.open(deployments.stack.environment())
+    with Deployment.in_environment(deployments.stack.environment()) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
