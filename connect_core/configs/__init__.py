@@ -2,13 +2,14 @@
 
 from connect_core.configs.connector import ConnectorConfig, ErrorSettings
 from connect_core.configs.files import ConnectorFile, read_connector_file
+from connect_core.configs.hiding import Hiding
 from connect_core.configs.infos import ConfigInfos, ConfigKeyInfo, ValidatedConfig, ValidatedSetting
 from connect_core.configs.providers import ConfigProviders, unresolve
 from connect_core.configs.redaction import Redaction
-from connect_core.configs.secrets import HIDDEN, SecretBox, keep_hidden, mask, seal_config, sensitive_keys
+from connect_core.configs.secrets import HIDDEN, SecretBox, keep_hidden, mask, mask_task, seal_config, sensitive_keys
 from connect_core.configs.stages import TransformationStage
 from connect_core.configs.topic_creation import TopicCreationGroup, group_of_topic
-from connect_core.configs.validation import hide_secrets, plugin_config, validate
+from connect_core.configs.validation import plugin_config, validate
 from connect_core.configs.worker import load_worker, providers_of, task_worker, task_worker_properties
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ConnectorConfig",
     "ConnectorFile",
     "ErrorSettings",
+    "Hiding",
     "Redaction",
     "SecretBox",
     "TopicCreationGroup",
@@ -26,10 +28,10 @@ __all__ = [
     "ValidatedConfig",
     "ValidatedSetting",
     "group_of_topic",
-    "hide_secrets",
     "keep_hidden",
     "load_worker",
     "mask",
+    "mask_task",
     "plugin_config",
     "providers_of",
     "read_connector_file",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from connect_core.configs.hiding import secret_forms
 from connect_core.configs.providers import ConfigProviders
 from connect_core.configs.secrets import HIDDEN, is_reference, is_sealed, sensitive_keys
 from connect_core.errors import ConnectError
@@ -68,8 +69,9 @@ class Redaction:
         shown = {secret: HIDDEN if is_sealed(text) else text for secret, text in found.items()}
         sensitive = sensitive_keys(self.raw)
         shown |= {value: HIDDEN for key, value in self.raw.items() if key in sensitive and not is_reference(value)}
-        longest_first = sorted(shown, key=len, reverse=True)
-        return {secret: shown[secret] for secret in longest_first if len(secret) >= _TELLING}
+        forms = {form: text for secret, text in shown.items() for form in secret_forms(secret)}
+        longest_first = sorted(forms, key=len, reverse=True)
+        return {form: forms[form] for form in longest_first if len(form) >= _TELLING}
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import stat
@@ -24,10 +25,13 @@ __all__ = [
     "is_sealed",
     "keep_hidden",
     "mask",
+    "mask_task",
+    "mask_without_class",
     "seal_config",
     "sensitive_keys",
 ]
 
+_LOG = logging.getLogger(__name__)
 HIDDEN = Password.HIDDEN
 """Shown in place of a secret; if written back, the stored value is kept."""
 
@@ -37,7 +41,7 @@ _REFERENCE = re.compile(r"\$\{[^{}:]+:[^{}]*\}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(
     r"password|passwd|passphrase|secret|credential|webhook|authorization|connection[._-]?string"
-    r"|(^|[._-])(pwd|token|dsn|bearer|cookie|sas|signature|jaas[._]config|auth[._]user[._]info)($|[._-])"
+    r"|(^|[._-])pass$|(^|[._-])(pwd|token|dsn|bearer|cookie|sas|signature|jaas[._]config|auth[._]user[._]info)($|[._-])"
     r"|(api|access|account|private|keystore|shared|signing|encryption|master)[._-]?key($|[._-])|key[._-]pem",
     re.IGNORECASE,
 )
@@ -46,17 +50,22 @@ _PLACE = re.compile(r"[._-](file|filename|location|path)$", re.IGNORECASE)
 """Endings of names of settings with the place of a secret."""
 _INSIDE = re.compile(
     r"://[^/\s:@]*:(?!\$\{)[^/\s@]+@"
-    r"|(?:^|[?&;,])\s*(?i:password|passwd|pwd|secret|token|access_token|api_?key|accountkey|sharedaccesskey|sig)\s*="
+    r"|(?:^|\s|[?&;,]\s{0,8})(?i:password|passwd|pwd|secret|token|access_token|api_?key|accountkey|sharedaccesskey|sig)\s*="
     r"\s*(?!\$\{)[^\s&;,]"
-    r"|(?i:\bbearer)\s+(?!\$\{)[A-Za-z0-9._~+/=-]{8}"
+    r"|(?i:\b(?:bearer|basic))\s+(?!\$\{)[A-Za-z0-9._~+/=-]{8}"
+    r"|(?i:jdbc:oracle:(?:thin|oci8?):)[^/@\s]{1,128}/(?!\$\{)[^@\s]{1,128}@"
+    r"|(?i:\"(?:password|passwd|secret|token)\"\s*:\s*\")(?!\$\{)[^\"]"
 )
 """A secret inside of a value: the login of a URL, a parameter, a header."""
 _DESTINATION = re.compile(
-    r"(^|[._-])(ur[il]s?|jdbc|hosts?|hostname|domain|servers?|address(es)?|endpoints?|brokers?|ports?|proxy|registry)"
-    r"($|[._-])|^connector\.class$",
+    r"(^|[._-])(ur[il]s?|jdbc|hosts?|hostname|domain|servers?|address(es)?|endpoints?|brokers?|ports?|proxy|registry"
+    r"|account[._-]?name)($|[._-])|^connector\.class$",
     re.IGNORECASE,
 )
 """Names of settings that determine where a secret is sent."""
+_AUTHORITY = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#]*)", re.IGNORECASE)
+_BUCKETS = frozenset(("s3", "s3a", "s3n", "gs"))
+"""Schemes of URLs that name a bucket, not a host: what is sent where is decided by other settings."""
 _PLUGINS = (
     ("key.converter", PluginKind.CONVERTER),
     ("value.converter", PluginKind.CONVERTER),
@@ -157,7 +166,27 @@ def _says_secret(key: str) -> bool:
 def mask(config: Mapping[str, str | None]) -> dict[str, str | None]:
     """Return a configuration that may be shown: secrets hidden, references kept."""
     hidden = sensitive_keys(config)
-    return {key: HIDDEN if key in hidden and _is_secret(value) else value for key, value in config.items()}
+    return {key: HIDDEN if _is_hidden(value, key in hidden) else value for key, value in config.items()}
+
+
+def mask_without_class(config: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return a configuration that may be shown although it names no connector: passwords of every one are hidden."""
+    names = (plugin.name for plugin in registry().of_kind(PluginKind.CONNECTOR))
+    hidden = {key for name in names for key in _passwords(PluginKind.CONNECTOR, name)}
+    return {key: HIDDEN if _is_hidden(value, key in hidden) else value for key, value in mask(config).items()}
+
+
+def mask_task(task: Mapping[str, str], connector: Mapping[str, str]) -> dict[str, str | None]:
+    """Return a task's configuration that may be shown: it need not repeat the settings that name classes."""
+    hidden = sensitive_keys({**connector, **task})
+    secrets = {connector[key] for key in hidden.intersection(connector) if _is_secret(connector[key])}
+    return {
+        key: HIDDEN if _is_hidden(value, key in hidden or value in secrets) else value for key, value in task.items()
+    }
+
+
+def _is_hidden(value: str | None, is_sensitive: bool) -> bool:
+    return is_sealed(value) or (is_sensitive and _is_secret(value))
 
 
 def keep_hidden(config: Mapping[str, str | None], stored: Mapping[str, str]) -> dict[str, str | None]:
@@ -178,7 +207,15 @@ def keep_hidden(config: Mapping[str, str | None], stored: Mapping[str, str]) -> 
 
 
 def _is_moved(key: str, value: str | None, stored: str | None) -> bool:
-    return value not in (HIDDEN, stored) and bool(_DESTINATION.search(_HUMP.sub(".", key)))
+    if value in (HIDDEN, stored):
+        return False
+    return bool(_DESTINATION.search(_HUMP.sub(".", key))) or _host(value) != _host(stored)
+
+
+def _host(value: str | None) -> str:
+    """Return the host in a value that is a URL, with its login; empty if it is none, or names a bucket."""
+    url = _AUTHORITY.match((value or "").strip())
+    return "" if url is None or url[1].lower() in _BUCKETS else url[2]
 
 
 def seal_config(config: Mapping[str, str], owner: str, box: SecretBox | None, *, is_required: bool) -> dict[str, str]:
@@ -221,6 +258,10 @@ def _passwords(kind: PluginKind, name: str | None) -> frozenset[str]:
     """Return the PASSWORD settings of a plugin; none if its definition is not available."""
     try:
         definition: ConfigDef = registry().load(kind, (name or "").strip())().config()
+        return frozenset(key.name for key in definition.config_keys().values() if key.type is ConfigType.PASSWORD)
     except ConnectError:
         return frozenset()
-    return frozenset(key.name for key in definition.config_keys().values() if key.type is ConfigType.PASSWORD)
+    except Exception as error:
+        # A connector can be listed, and deleted, also where its class is broken.
+        _LOG.warning("%s does not define its settings, so secrets are known by their names only: %r", name, error)
+        return frozenset()

@@ -18,10 +18,10 @@ from connect_core.configs.connector import worker_defaults
 from connect_core.configs.declared import with_declared_guarantee
 from connect_core.configs.definitions import CONVERTERS, Defaults, common_definition
 from connect_core.configs.enrichment import enriched
+from connect_core.configs.hiding import Hiding
 from connect_core.configs.infos import (
     ConfigKeyInfo,
     ValidatedConfig,
-    ValidatedSetting,
     key_info,
     merged,
     prefixed_infos,
@@ -31,7 +31,7 @@ from connect_core.configs.intervals import INTERVALS
 from connect_core.configs.overrides import CLIENTS, check_overrides
 from connect_core.configs.providers import ConfigProviders
 from connect_core.configs.references import references
-from connect_core.configs.secrets import HIDDEN, is_sealed, mask, sensitive_keys
+from connect_core.configs.secrets import mask_without_class
 from connect_core.configs.sinks import check_sink, sink_definition
 from connect_core.configs.sources import check_source, source_definition
 from connect_core.configs.topic_checks import check_topics
@@ -41,13 +41,13 @@ from connect_core.java.hash_order import in_hash_order
 from connect_core.registry import Plugin, PluginKind, registry
 from connect_core.settings import WorkerSettings
 
-__all__ = ["hide_secrets", "plugin_config", "validate"]
+__all__ = ["plugin_config", "validate"]
 
 _DEFINITIONS = {"source": source_definition, "sink": sink_definition}
 _PROVIDERS = frozenset(("env", "file", "dir"))
 _VERSION = ".plugin.version"
 _CONNECTOR_VERSION = f"connector{_VERSION}"
-_TELLING = 4
+_MOST_SETTINGS = 2000
 _ALIASES = ("transforms", "predicates", "topic.creation.groups")
 
 Config = Mapping[str, str | None]
@@ -67,6 +67,10 @@ def validate(
 
     Raise ConfigError if there is no connector class, or none of that name.
     """
+    if len(raw) > _MOST_SETTINGS:
+        raise ConfigError(
+            f"A connector has at most {_MOST_SETTINGS} settings, and this one has {len(raw)}: remove some"
+        )
     providers, owner = providers or ConfigProviders(), owner or str(raw.get("name", ""))
     config, unresolved = _resolved(raw, providers, owner)
     _refuse_secret_aliases(raw, config)
@@ -75,7 +79,7 @@ def validate(
         ensure_version(plugin, config.get(_CONNECTOR_VERSION))
     except VersionMissingError as error:
         infos = _without_version(plugin, config, worker, str(error))
-        return hide_secrets(infos, raw, config, providers.secrets(raw, owner))
+        return Hiding.of(raw, config, providers.secrets(raw, owner)).hide(infos)
     connector: Connector = plugin.load()()
     definition = _definition(plugin, config, worker)
     values = definition.validate_all(config)
@@ -85,12 +89,13 @@ def validate(
     keys = with_declared_guarantee(keys, connector, config)
     _add_to_last(found, {**unresolved, **_references_off(config, worker)}, config)
     groups = [*definition.group_names(), *connector.config().group_names()]
+    hiding = Hiding.of(raw, config, providers.secrets(raw, owner))
     parts = [
         ranked_infos("", keys, found, groups),
-        *_override_parts(plugin.type, config, worker),
+        *_override_parts(plugin.type, config, worker, hiding),
         *_converter_parts(config, values),
     ]
-    return hide_secrets(merged(str(config["connector.class"]), parts), raw, config, providers.secrets(raw, owner))
+    return hiding.hide(merged(str(config["connector.class"]), parts))
 
 
 def _refuse_secret_aliases(raw: Config, config: Config) -> None:
@@ -102,7 +107,9 @@ def _refuse_secret_aliases(raw: Config, config: Config) -> None:
             )
 
 
-def _override_parts(connector_type: str, config: Config, worker: WorkerSettings) -> Iterator[ValidatedConfig]:
+def _override_parts(
+    connector_type: str, config: Config, worker: WorkerSettings, hiding: Hiding
+) -> Iterator[ValidatedConfig]:
     """Check the overrides of all clients; of clients its tasks do not use, only errors are shown, as Connect has none.
 
     Connect responds to a value of another type with 500, before it applies the policy.
@@ -111,7 +118,7 @@ def _override_parts(connector_type: str, config: Config, worker: WorkerSettings)
         try:
             found = check_overrides(config, client, worker)
         except ConfigError as error:
-            raise ConnectError(str(error)) from error
+            raise ConnectError(hiding.text(str(error))) from None
         is_used = client in _used_clients(connector_type, config)
         yield prefixed_infos({}, [one for one in found if is_used or one.error_messages], f"{client}.override.")
 
@@ -170,8 +177,15 @@ def _resolved(raw: Config, providers: ConfigProviders, owner: str) -> tuple[Conf
 def _plugin(raw: Config, config: Config) -> Plugin:
     name = config.get("connector.class")
     if name is None:
-        raise ConfigError(f"Connector config {_java_map(mask(raw))} contains no connector type")
-    return registry().find(PluginKind.CONNECTOR, name.strip())
+        raise ConfigError(f"Connector config {_java_map(mask_without_class(raw))} contains no connector type")
+    try:
+        return registry().find(PluginKind.CONNECTOR, name.strip())
+    except ConnectError:
+        if name != raw["connector.class"]:
+            # What a reference holds is not shown: it may be a secret.
+            remedy = "It refers to no connector class: write the name of one"
+            raise ConfigError("connector.class", raw["connector.class"], remedy) from None
+        raise
 
 
 def _java_map(config: Config) -> str:
@@ -293,38 +307,6 @@ def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Itera
             values[setting].error_messages.append(message)
             continue
         yield prefixed_infos(definition.config_keys(), found, prefix)
-
-
-def hide_secrets(infos: ValidatedConfig, raw: Config, config: Config, secrets: Mapping[str, str]) -> ValidatedConfig:
-    """Show references as they were written, and no secrets, in values and error messages.
-
-    ``config``: with references replaced; ``secrets``: the value of each reference.
-    """
-    sensitive = sensitive_keys(config)
-    shown = {
-        key: HIDDEN if key in sensitive or is_sealed(raw[key]) else str(raw[key])
-        for key, value in config.items()
-        if value and (key in sensitive or value != raw[key])
-    }
-    if not shown:
-        return infos
-    texts = {**secrets, **{str(config[key]): text for key, text in shown.items()}}
-    return replace(infos, settings=tuple(_hidden_info(info, shown, config, texts) for info in infos.settings))
-
-
-def _hidden_info(
-    info: ValidatedSetting, shown: Mapping[str, str], config: Config, texts: Mapping[str, str]
-) -> ValidatedSetting:
-    value = info.value
-    if value is None or not (value.name in shown or value.error_messages):
-        return info
-    errors = list(value.error_messages)
-    for secret in sorted(texts, key=len, reverse=True):
-        # A secret of a few letters is replaced only in errors of its own setting.
-        if secret == config.get(value.name) or len(secret) >= _TELLING:
-            text = HIDDEN if is_sealed(texts[secret]) else texts[secret]
-            errors = [error.replace(secret, text) for error in errors]
-    return replace(info, value=replace(value, value=shown.get(value.name, value.value), error_messages=errors))
 
 
 def _add(values: dict[str, ConfigValue], name: str, value: str | None, error: str) -> None:

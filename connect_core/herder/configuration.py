@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from connect_core.configs import keep_hidden, mask, seal_config
+from connect_core.configs import keep_hidden, mask, mask_task, seal_config
 from connect_core.errors import BadRequestError, ConfigError
 from connect_core.herder.context import Herder
 from connect_core.herder.preflight import preflight
@@ -13,7 +13,7 @@ from connect_core.interval.values import ConnectorType
 from connect_core.registry import PluginKind, registry
 from connect_core.store.connectors import NewConfig
 
-__all__ = ["RawConfig", "accept", "named", "patched", "shown"]
+__all__ = ["RawConfig", "accept", "named", "patched", "shown", "shown_task"]
 
 _LONGEST_NAME = 2000
 """In bytes: less than an index entry of PostgreSQL can hold."""
@@ -45,7 +45,7 @@ def accept(herder: Herder, name: str, config: RawConfig, stored: Mapping[str, st
     """
     try:
         whole = keep_hidden(_name_first(config), stored or {})
-        infos = preflight(herder, whole)
+        infos = preflight(herder, whole, name)
         if infos.error_count:
             raise BadRequestError(infos.message())
         given = {key: value for key, value in whole.items() if value is not None}
@@ -65,3 +65,8 @@ def _name_first(config: RawConfig) -> dict[str, str | None]:
 def shown(config: Mapping[str, str]) -> dict[str, str | None]:
     """Return a stored configuration for display: secrets hidden, references as they are."""
     return mask(config)
+
+
+def shown_task(task: Mapping[str, str], connector: Mapping[str, str]) -> dict[str, str | None]:
+    """Return a task's configuration for display, as ``shown``; ``connector``: that of its connector."""
+    return mask_task(task, connector)

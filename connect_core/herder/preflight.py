@@ -8,7 +8,7 @@ from functools import partial
 from connect_core.api.connector import Connector
 from connect_core.api.sink import SinkConnector
 from connect_core.api.source import SourceConnector, WrittenSchemas
-from connect_core.configs import ConnectorConfig, ValidatedConfig, hide_secrets, validate
+from connect_core.configs import ConnectorConfig, Hiding, ValidatedConfig, validate
 from connect_core.configs.converters import try_converters
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.herder.context import Herder
@@ -30,8 +30,8 @@ _PROBE = "connect-preflight-of-replicas"
 """Not created: the brokers are only asked whether it could be, once per group of topics."""
 
 
-def preflight(herder: Herder, config: RawConfig) -> ValidatedConfig:
-    """Return every setting with its errors.
+def preflight(herder: Herder, config: RawConfig, name: str | None = None) -> ValidatedConfig:
+    """Return every setting with its errors; ``name``: the connector's, by default the one it states.
 
     With ``connect.validate.live`` a configuration without errors is also tried
     on the systems it names. Raise ConfigError if its connector class is
@@ -39,17 +39,18 @@ def preflight(herder: Herder, config: RawConfig) -> ValidatedConfig:
     """
     with herder.database.read() as connection:
         in_use = connectors.offsets_topics(connection)
-    infos = validate(config, herder.worker, herder.providers, in_use=in_use)
+    owner = name or str(config.get("name") or "")
+    infos = validate(config, herder.worker, herder.providers, owner, in_use)
     given = {key: value for key, value in config.items() if value is not None}
     # A null setting passes, as in Connect, but systems cannot be tried with it.
     is_tried = herder.worker.values["connect.validate.live"] and len(given) == len(config)
     if infos.error_count or not is_tried:
         return infos
-    resolved = herder.providers.resolve(given, given.get("name", ""))
+    resolved = herder.providers.resolve(given, owner)
     unparsed = ConnectorConfig.unparsed(given, resolved, herder.worker)
     found = with_live_check(infos, partial(_tried, unparsed, herder.worker))
     # Errors of systems and their drivers may repeat the secrets they were given.
-    return hide_secrets(found, given, resolved, herder.providers.secrets(given, given.get("name", "")))
+    return Hiding.of(given, resolved, herder.providers.secrets(given, owner)).hide(found)
 
 
 def _tried(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Sequence[str]]:

@@ -20,6 +20,7 @@ TOP = {
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
 RIMS = {
     "connect_core/configs/declared.py": "connector code raises whatever it likes; its settings are validated",
+    "connect_core/configs/secrets.py": "plugin code raises whatever it likes; lists show all connectors",
     "connect_core/connectors/filesystem/storages/hdfs/client.py": "hands the error of a thread to the one that waits",
     "connect_core/dag/factory.py": "one connector's schedule must not take the DAGs of others down",
     "connect_core/dag/service.py": "a service goes on, whatever one round of it came to",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
 
 from connect_core.api import Password
-from connect_core.configs import HIDDEN, SecretBox, keep_hidden, mask, seal_config, sensitive_keys
+from connect_core.configs import HIDDEN, SecretBox, keep_hidden, mask, mask_task, seal_config, secrets, sensitive_keys
 from connect_core.errors import ConfigError
 from tests.configs.workers import SOURCE
 
@@ -143,3 +144,83 @@ def test_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
     file.chmod(0o644)
     with pytest.raises(ConfigError, match="chmod 600"):
         SecretBox.make(file)
+
+
+@pytest.mark.parametrize(
+    ("key", "stored", "changed"),
+    [
+        ("path", "abfss://c@ours.dfs.core.windows.net/x", "abfss://c@theirs.dfs.core.windows.net/x"),
+        ("path", "/data", "abfss://c@theirs.dfs.core.windows.net/x"),
+        ("azblob.account.name", "ours", "theirs"),
+        ("iceberg.catalog.warehouse", "abfss://c@ours.dfs.core.windows.net", "abfss://c@theirs.dfs.core.windows.net"),
+        ("anything", "https://ours/x", "https://theirs/x"),
+    ],
+)
+def test_hidden_secrets_do_not_follow_to_another_host(key: str, stored: str, changed: str) -> None:
+    before = {"a.sas.token": "secret", key: stored}
+    with pytest.raises(ConfigError, match=r"may send a\.sas\.token elsewhere"):
+        keep_hidden({"a.sas.token": HIDDEN, key: changed}, before)
+    assert keep_hidden({"a.sas.token": HIDDEN, key: stored}, before) == before
+
+
+@pytest.mark.parametrize(
+    ("stored", "changed"),
+    [("abfss://c@ours/x", "abfss://c@ours/y"), ("s3://one/x", "s3://two/x"), ("/data/x", "/data/y")],
+)
+def test_another_folder_or_bucket_is_no_other_host(stored: str, changed: str) -> None:
+    """What signs requests for a bucket is not sent to its owner."""
+    found = keep_hidden({"secret.key": HIDDEN, "path": changed}, {"secret.key": "s", "path": stored})
+    assert found == {"secret.key": "s", "path": changed}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("db.pass", "x"),
+        ("headers", "Authorization: Basic aHVudGVyMg=="),
+        ("url", "jdbc:oracle:thin:scott/tiger@host:1521:db"),
+        ("options", "user=u password=x"),
+        ("options", '{"user": "u", "password": "x"}'),
+    ],
+)
+def test_secrets_of_many_forms_are_hidden(key: str, value: str) -> None:
+    assert mask({key: value}) == {key: HIDDEN}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("compass", "north"),
+        ("pass.through", "true"),
+        ("options", "user=u password=${env:P}"),
+        ("url", "jdbc:oracle:thin:@host:1521:db"),
+        ("note", "a basic text of eight words and no secret"),
+    ],
+)
+def test_what_only_looks_like_a_secret_is_shown(key: str, value: str) -> None:
+    assert mask({key: value}) == {key: value}
+
+
+def test_task_is_masked_by_the_classes_of_its_connector() -> None:
+    """A plugin need not repeat them in its tasks."""
+    connector = {"connector.class": "JdbcSink", "connection.password": "hunter2", "plain": "${sealed:abc}"}
+    task = {"connection.password": "hunter2", "copied": "hunter2", "sealed": "${sealed:abc}", "topic": "t"}
+    shown = {"connection.password": HIDDEN, "copied": HIDDEN, "sealed": HIDDEN, "topic": "t"}
+    assert mask_task(task, connector) == shown
+
+
+def _raise(_: object) -> None:
+    raise KeyError("x")
+
+
+@pytest.mark.parametrize("definition", [_raise, lambda self: None])
+def test_connector_of_a_broken_class_is_shown(
+    monkeypatch: pytest.MonkeyPatch, definition: Callable[[object], None]
+) -> None:
+    """One that was broken by an upgrade must not take the list of all connectors down."""
+    monkeypatch.setattr("connect_core.connectors.file.sink.FileStreamSinkConnector.config", definition)
+    vars(secrets)["_passwords"].cache_clear()
+    try:
+        assert mask({"connector.class": "FileStreamSink", "a.password": "x"})["a.password"] == HIDDEN
+    finally:
+        vars(secrets)["_passwords"].cache_clear()

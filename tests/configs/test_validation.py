@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
 
-from connect_core.configs import plugin_config, validate
+from connect_core.configs import ValidatedConfig, plugin_config, validate
 from connect_core.configs.providers import make_providers
-from connect_core.errors import ConfigError
+from connect_core.errors import ConfigError, ConnectError
 from tests.configs.workers import JSON, SINK, SOURCE, worker
 
 STEPS = json.loads((Path(__file__).parents[1] / "rest" / "transcript.json").read_text())["steps"]
@@ -314,3 +315,53 @@ def test_sink_may_be_required_to_be_exactly_once() -> None:
     (told,) = messages(to_standard_output | wanted)["exactly.once.support"]
     assert "declares that it is at-least-once" in told
     assert "requested" in told
+
+
+@pytest.fixture
+def held_secret(tmp_path: Path) -> tuple[str, Callable[..., ValidatedConfig]]:
+    """A reference to a mounted secret, and validation that can resolve it."""
+    (tmp_path / "pw").write_text("s3cr3t-value\n")
+    given = {"config.providers": "dir", "config.providers.dir.param.allowed.paths": str(tmp_path)}
+    providers = make_providers(given, {})
+    return f"${{dir:{tmp_path}:pw}}", lambda config: validate(config, worker(given), providers)
+
+
+def test_connector_class_that_is_a_reference_is_not_told(
+    held_secret: tuple[str, Callable[..., ValidatedConfig]],
+) -> None:
+    reference, found = held_secret
+    with pytest.raises(ConfigError, match="refers to no connector class") as refused:
+        found({**SOURCE, "connector.class": reference})
+    assert "s3cr3t" not in str(refused.value)
+
+
+def test_override_of_a_client_that_is_a_reference_is_not_told(
+    held_secret: tuple[str, Callable[..., ValidatedConfig]],
+) -> None:
+    reference, found = held_secret
+    with pytest.raises(ConnectError, match=r"linger\.ms") as refused:
+        found({**SOURCE, "producer.override.linger.ms": reference})
+    assert "s3cr3t" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("key", ["errors.tolerance", "config.action.reload", "schedule"])
+def test_secret_that_ends_with_a_line_break_is_not_told(
+    held_secret: tuple[str, Callable[..., ValidatedConfig]], key: str
+) -> None:
+    reference, found = held_secret
+    messages = found({**SOURCE, key: reference}).errors().get(key, [])
+    assert "s3cr3t" not in str(messages)
+
+
+def test_forgotten_class_shows_no_password_of_any_connector() -> None:
+    with pytest.raises(ConfigError, match="contains no connector type") as refused:
+        validate({"name": "x", "topics": "t", "s3.sse.customer.key": "MTIzcanary"}, worker())
+    assert "canary" not in str(refused.value)
+    assert "topics=t" in str(refused.value)
+
+
+def test_settings_without_number_are_refused() -> None:
+    many = {f"x{number}.password": "${env:X}" for number in range(3000)}
+    with pytest.raises(ConfigError, match="at most 2000 settings, and this one has 300"):
+        validate({**SOURCE, **many}, worker())
