@@ -13,6 +13,7 @@
     ├── BadRequestError               a call's arguments do not make sense
     ├── NotFoundError                 a named thing does not exist
     ├── AlreadyExistsError            a name is taken
+    ├── OvertakenError                another request came first; the call can be tried again
     ├── IllegalWorkerStateError       the call does not fit the life cycle
     ├── StaleEpochError               a newer plan owns the connector; this one must stop
     │   └── LeaseLostError            another holder has the connector's lease
@@ -47,6 +48,7 @@ __all__ = [
     "NotFoundError",
     "NullValueError",
     "NumberFormatError",
+    "OvertakenError",
     "RetriableError",
     "SchemaBuilderError",
     "SchemaProjectorError",
@@ -122,6 +124,10 @@ class NotFoundError(ConnectError):
 
 class AlreadyExistsError(ConnectError):
     """The name is taken."""
+
+
+class OvertakenError(ConnectError):
+    """Another request has changed what this one was made for; it can be tried again. Has no equivalent in Connect."""
 
 
 class IllegalWorkerStateError(ConnectError):

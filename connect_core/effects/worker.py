@@ -146,7 +146,9 @@ class ConnectorWorker:
         return self._parse(state.name, state.config)
 
     def _parse(self, name: str, raw: Mapping[str, str]) -> ConnectorConfig:
-        return ConnectorConfig.parse(raw, self.settings, lambda given: self._providers.resolve(given, name))
+        # A patch may have changed the setting, as in Connect; the connector keeps its name, and its consumer group.
+        own = {**raw, "name": name}
+        return ConnectorConfig.parse(own, self.settings, lambda given: self._providers.resolve(given, name))
 
     def renew_lease(self, holder: str, seconds: float) -> None:
         """Extend the connector's lease. Raises LeaseLostError."""

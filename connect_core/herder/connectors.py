@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from typing_extensions import TypedDict
 
-from connect_core.errors import BadRequestError, NotFoundError
-from connect_core.herder.configuration import RawConfig, accept, named, patched, shown
+from connect_core.errors import AlreadyExistsError, BadRequestError, ConnectError, NotFoundError, OvertakenError
+from connect_core.herder.configuration import RawConfig, accept, named, patched, shown, shown_task
 from connect_core.herder.context import Herder
 from connect_core.herder.refusals import refusals
 from connect_core.herder.rewriting import end_connector
@@ -38,6 +38,9 @@ __all__ = [
     "put_config",
 ]
 
+_TRIES = 4
+"""Of a change that other requests overtake."""
+Changed = TypeVar("Changed")
 _INITIAL_STATES = {
     "RUNNING": TargetState.STARTED,
     "PAUSED": TargetState.PAUSED,
@@ -88,11 +91,13 @@ class Expanded(TypedDict, total=False):
 
 
 def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
-    """Create a connector. Raise BadRequestError, AlreadyExistsError."""
-    name = trim(new.name or "")
-    target = _target(new.initial_state)
+    """Create a connector; spaces around its name are left out. Raise BadRequestError, AlreadyExistsError."""
+    return _create(herder, trim(new.name or ""), new.config, _target(new.initial_state))
+
+
+def _create(herder: Herder, name: str, config: RawConfig, target: TargetState) -> ConnectorInfo:
     with refusals(herder, "create", name):
-        accepted = accept(herder, name, named(name, new.config))
+        accepted = accept(herder, name, named(name, config))
     with herder.database.write() as connection:
         connectors.create(connection, name, accepted, target)
         audit.record(connection, Act(herder.actor, "create", name, None, _visible(accepted.config)))
@@ -102,23 +107,48 @@ def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
     return _info(name, accepted.type, accepted.config, 0)
 
 
-def put_config(herder: Herder, name: str, config: RawConfig) -> tuple[bool, ConnectorInfo]:
+def put_config(
+    herder: Herder, name: str, config: RawConfig, before_creating: Callable[[], object] | None = None
+) -> tuple[bool, ConnectorInfo]:
     """Store a configuration, creating the connector if needed → whether it is new, and its present state.
 
-    Raise BadRequestError.
+    ``before_creating`` may refuse that. Raise BadRequestError, OvertakenError.
     """
-    stored = _find(herder, name)
-    if stored is None:
-        return True, create(herder, NewConnector(name, named(name, config)))
-    return False, _replace(herder, stored, named(name, config))
+
+    def put() -> tuple[bool, ConnectorInfo]:
+        stored = _find(herder, name)
+        if stored is not None:
+            return False, _replace(herder, stored, named(name, config))
+        if before_creating is not None:
+            before_creating()
+        try:
+            return True, _create(herder, name, config, TargetState.STARTED)
+        except AlreadyExistsError as error:
+            raise OvertakenError(f"{error}: another request created it meanwhile. Try again") from error
+
+    return _repeated(put)
 
 
 def patch_config(herder: Herder, name: str, patch: RawConfig) -> ConnectorInfo:
-    """Replace some settings; null removes one (KIP-477). Raise NotFoundError, BadRequestError."""
-    stored = _find(herder, name)
-    if stored is None:
-        raise _not_found(name)
-    return _replace(herder, stored, patched(stored.config, patch))
+    """Replace some settings; null removes one (KIP-477). Raise NotFoundError, BadRequestError, OvertakenError."""
+
+    def change() -> ConnectorInfo:
+        stored = _find(herder, name)
+        if stored is None:
+            raise _not_found(name)
+        return _replace(herder, stored, patched(stored.config, patch))
+
+    return _repeated(change)
+
+
+def _repeated(change: Callable[[], Changed]) -> Changed:
+    """Make a change; make it again, of what is there then, where another request came first."""
+    for _ in range(_TRIES - 1):
+        try:
+            return change()
+        except OvertakenError:
+            continue
+    return change()
 
 
 def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> ConnectorInfo:
@@ -126,7 +156,7 @@ def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> Conne
     with refusals(herder, "configure", name):
         accepted = accept(herder, name, config, stored.config)
     with herder.database.write() as connection:
-        connectors.replace_config(connection, name, accepted)
+        connectors.replace_config(connection, stored, accepted)
         tasks = connectors.list_task_configs(connection, name)
         states = _visible(stored.config), _visible(accepted.config)
         audit.record(connection, Act(herder.actor, "configure", name, *states))
@@ -146,11 +176,16 @@ def delete(herder: Herder, name: str, *, forget_offsets: bool = False) -> None:
     """Delete a connector; what its run has not committed by now is never committed.
 
     Its offsets are kept for a connector of the same name, unless ``forget_offsets``. Raise
-    NotFoundError; ConnectError where offsets cannot be forgotten.
+    NotFoundError; ConnectError where offsets cannot be forgotten: it then is in the state it had.
     """
     with herder.database.write() as connection:
-        connectors.set_target_state(connection, name, TargetState.STOPPED)
-    end_connector(herder, name, forget_offsets=forget_offsets)
+        target = connectors.set_target_state(connection, name, TargetState.STOPPED)
+    try:
+        end_connector(herder, name, forget_offsets=forget_offsets)
+    except ConnectError:
+        with herder.database.write() as connection:
+            connectors.set_target_state(connection, name, target)
+        raise
     with herder.database.write() as connection:
         before = connectors.get(connection, name)
         connectors.delete(connection, name, forget_offsets=forget_offsets)
@@ -205,7 +240,10 @@ def get_tasks(herder: Herder, name: str) -> list[TaskInfo]:
         state = connectors.get(connection, name)
         configs = connectors.list_task_configs(connection, name)
     shared = {"task.class": _task_class(state.config)} if configs else {}
-    return [TaskInfo(TaskId(name, task), {**shared, **shown(config)}) for task, config in enumerate(configs)]
+    return [
+        TaskInfo(TaskId(name, task), {**shared, **shown_task(config, state.config)})
+        for task, config in enumerate(configs)
+    ]
 
 
 def _task_class(config: Mapping[str, str]) -> str:

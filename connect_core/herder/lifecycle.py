@@ -83,7 +83,7 @@ def restart_task(herder: Herder, name: str, task: int) -> None:
     """
     state = _known(herder, name)
     if all(part.task != task for part in get_status(herder, name).tasks):
-        if task < state.tasks_ever:
+        if 0 <= task < state.tasks_ever:
             is_stopped = state.target_state is not TargetState.STARTED
             remedy = (
                 "the connector has no tasks now. Resume it first." if is_stopped else "the connector has fewer tasks."

@@ -26,6 +26,7 @@ _LONGEST = timedelta(days=31)
 _SHOWN = timedelta(days=7)
 _MOST_INTERVALS = 20_000
 """Twice what ``history.retention.count`` keeps by default."""
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 _EVER = datetime(9000, 1, 1, tzinfo=UTC)
 _MANUAL = "manual__"
 _ZONES = ("timezone", "timestamp.timezone", "file.name.timestamp.timezone")
@@ -44,7 +45,7 @@ class SlotPeriod:
     def bounds(self, now: datetime) -> tuple[datetime, datetime]:
         """Return both times, with a zone. Raise BadRequestError."""
         until = now if self.until is None else _zoned(self.until)
-        since = until - _SHOWN if self.since is None else _zoned(self.since)
+        since = max(until, _EARLIEST + _SHOWN) - _SHOWN if self.since is None else _zoned(self.since)
         if not since < until:
             raise BadRequestError(f"{since.isoformat()} is not before {until.isoformat()}: give the earlier time first")
         if until - since > _LONGEST:
@@ -149,7 +150,10 @@ def _obstacle(state: ConnectorState, unfinished: BoundedInterval | None, request
 
 
 def _zoned(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError as error:
+        raise BadRequestError(f"{moment.isoformat()} is beyond the calendar: give a time that UTC has") from error
 
 
 def _zone(config: Mapping[str, str]) -> tuple[str, tzinfo]:

@@ -22,6 +22,7 @@ from connect_core.errors import (
     DataError,
     IllegalWorkerStateError,
     NotFoundError,
+    OvertakenError,
     RetriableError,
 )
 from connect_core.rest.answers import error_answer
@@ -56,6 +57,7 @@ STATUSES: Mapping[type[ConnectError], int] = MappingProxyType(
         NotFoundError: 404,
         AlreadyExistsError: 409,
         IllegalWorkerStateError: 409,
+        OvertakenError: 409,
         UnsupportedTypeError: 415,
         RetriableError: 503,
         ConnectError: 500,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Text, insert, select, type_coerce, update
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import IntegrityError
 
-from connect_core.errors import AlreadyExistsError, NotFoundError, StaleEpochError
+from connect_core.errors import AlreadyExistsError, NotFoundError, OvertakenError, StaleEpochError
 from connect_core.interval.effects import RecordAssignment
 from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import ConnectorState, ConnectorType, IntervalState, TargetState
@@ -183,9 +183,15 @@ def own(connection: Connection, name: str, epoch: int) -> Any:
     return row
 
 
-def replace_config(connection: Connection, name: str, new: NewConfig) -> int:
-    """Store a new configuration and return its version. Raises NotFoundError."""
+def replace_config(connection: Connection, stored: ConnectorState, new: NewConfig) -> int:
+    """Store a new configuration in place of the one that was read, and return its version.
+
+    Raises NotFoundError, and OvertakenError if another request has replaced it meanwhile.
+    """
+    name = stored.name
     row = lock(connection, name)
+    if (row.incarnation, row.config_version) != (stored.incarnation, stored.config_version):
+        raise OvertakenError(f"The configuration of connector {name} was changed by another request: try again")
     version: int = row.config_version + 1
     values = {"type": new.type, "plugin_version": new.plugin_version, "config": dict(new.config)}
     connection.execute(

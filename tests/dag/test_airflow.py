@@ -242,7 +242,7 @@ def test_schedule_change_reaches_the_dag(live: Live) -> None:
     live.create("moved", schedule="@none")
     with live.database.write() as connection:
         new = connectors.NewConfig(ConnectorType.SINK, {"schedule": "PT1H"})
-        connectors.replace_config(connection, "moved", new)
+        connectors.replace_config(connection, connectors.get(connection, "moved"), new)
     live.scheduler.deploy("moved")
     eventually(lambda: live.ended("moved") or None)
 

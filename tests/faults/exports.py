@@ -59,7 +59,9 @@ class Export:
     def reconfigure(self, **config: str) -> None:
         """Store another configuration."""
         with self.world.database.write() as connection:
-            connectors.replace_config(connection, self.name, NewConfig(ConnectorType.SINK, self._config(**config)))
+            connectors.replace_config(
+                connection, connectors.get(connection, self.name), NewConfig(ConnectorType.SINK, self._config(**config))
+            )
 
     def write(self, first: int, count: int, partitions: int = 2) -> None:
         """Write numbered values round the partitions."""

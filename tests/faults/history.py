@@ -214,7 +214,7 @@ class History:
         """Store a new configuration."""
         kind = ConnectorType.SOURCE if connector == self.source else ConnectorType.SINK
         with self.world.database.write() as connection:
-            connectors.replace_config(connection, connector, NewConfig(kind, config))
+            connectors.replace_config(connection, connectors.get(connection, connector), NewConfig(kind, config))
 
     def forget(self, connector: str) -> None:
         """Take note that the connector was deleted, perhaps in a run that still committed."""

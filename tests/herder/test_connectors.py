@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
 
 from connect_core.configs import ConfigProviders
-from connect_core.errors import AlreadyExistsError, BadRequestError, NotFoundError
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.errors import AlreadyExistsError, BadRequestError, ConnectError, NotFoundError
 from connect_core.herder import connectors, lifecycle, offsets
 from connect_core.herder.connectors import NewConnector
 from connect_core.herder.context import Herder
@@ -209,3 +211,82 @@ def test_stopped_connector_shows_no_task(harness: Harness) -> None:
     lifecycle.stop(harness.herder, "a")
     assert connectors.get_info(harness.herder, "a").tasks == []
     assert connectors.get_tasks(harness.herder, "a") == []
+
+
+def test_patch_of_the_name_gives_a_sink_no_other_group(harness: Harness, sealing: Herder) -> None:
+    """Connect answers 200 and shows that name; the connector keeps its own group, and the secrets sealed for it."""
+    connectors.create(sealing, NewConnector("mine", dict(WITH_SECRET)))
+    assert connectors.patch_config(sealing, "mine", {"name": "victim"}).config["name"] == "victim"
+    with harness.database.read() as connection:
+        state = stored.get(connection, "mine")
+    worker = ConnectorWorker(sealing.worker, harness.database, "mine")
+    found = worker.config_of(replace(state, config={**state.config, "my.password": ""}))
+    assert found.interval_settings().consumer_group == "connect-mine"
+    assert connectors.patch_config(sealing, "mine", {"name": "mine", "tasks.max": "2"}).config["tasks.max"] == "2"
+
+
+def test_changes_at_once_are_all_made(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second comes while the first is checked: that one is made again, of what is there then."""
+    harness.create("a", SINK)
+    straight, others = vars(connectors)["accept"], [{"errors.tolerance": "all"}, {"tasks.max": "3"}]
+
+    def overtaken(*args: object) -> object:
+        accepted = straight(*args)
+        if others:
+            connectors.patch_config(harness.herder, "a", others.pop())
+        return accepted
+
+    monkeypatch.setattr(connectors, "accept", overtaken)
+    connectors.patch_config(harness.herder, "a", {"file": "/tmp/c.txt"})
+    found = raw_config(harness)
+    assert (found["file"], found["errors.tolerance"], found["tasks.max"]) == ("/tmp/c.txt", "all", "3")
+
+
+def test_put_replaces_what_another_created_meanwhile(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    straight, others = vars(connectors)["accept"], [SOURCE]
+
+    def overtaken(*args: object) -> object:
+        accepted = straight(*args)
+        if others:
+            harness.create("a", others.pop())
+        return accepted
+
+    monkeypatch.setattr(connectors, "accept", overtaken)
+    assert connectors.put_config(harness.herder, "a", dict(SINK))[0] is False
+    assert raw_config(harness)["connector.class"] == SINK["connector.class"]
+
+
+def test_patch_does_not_change_a_successor_of_the_same_name(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness.create("a", SOURCE)
+    straight, others = vars(connectors)["accept"], [SINK]
+
+    def overtaken(*args: object) -> object:
+        accepted = straight(*args)
+        if others:
+            connectors.delete(harness.herder, "a")
+            harness.create("a", others.pop())
+        return accepted
+
+    monkeypatch.setattr(connectors, "accept", overtaken)
+    connectors.patch_config(harness.herder, "a", {"tasks.max": "1"})
+    assert raw_config(harness)["connector.class"] == SINK["connector.class"]
+
+
+@pytest.mark.parametrize("initial", ["RUNNING", "PAUSED"])
+def test_delete_that_fails_leaves_the_connector_as_it_was(harness: Harness, initial: str) -> None:
+    harness.create("a", SINK, initial)
+
+    def down(*args: object, **more: object) -> None:
+        raise ConnectError("Kafka does not answer")
+
+    herder = replace(harness.herder, rewrite_offsets=down)
+    with pytest.raises(ConnectError, match="does not answer"):
+        connectors.delete(herder, "a", forget_offsets=True)
+    with harness.database.read() as connection:
+        target = stored.get(connection, "a").target_state
+    assert target is {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED}[initial]
+
+
+def test_put_keeps_spaces_of_a_name(harness: Harness) -> None:
+    """As Connect does: only POST leaves them out."""
+    assert connectors.put_config(harness.herder, " sp ", dict(SINK))[1].name == " sp "

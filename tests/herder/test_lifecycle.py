@@ -174,11 +174,12 @@ def test_failed_task_restarts_while_paused(harness: Harness) -> None:
         assert connectors.get(connection, "a").failure is None
 
 
-def test_unknown_task_is_refused(harness: Harness) -> None:
+@pytest.mark.parametrize("task", [5, -1])
+def test_unknown_task_is_refused(harness: Harness, task: int) -> None:
     harness.create()
     harness.driver().plan()
-    with pytest.raises(NotFoundError, match=r"^Unknown task: a-5$"):
-        lifecycle.restart_task(harness.herder, "a", 5)
+    with pytest.raises(NotFoundError, match=rf"^Unknown task: a-{task}$"):
+        lifecycle.restart_task(harness.herder, "a", task)
 
 
 def test_task_of_stopped_connector_is_a_conflict(harness: Harness) -> None:

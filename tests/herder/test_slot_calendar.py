@@ -175,3 +175,10 @@ def test_obstacles(export: HourlyExport) -> None:
     export.begin(FULL, 5)
     assert calendar(export).obstacle == "Interval 4 of the live export is not finished: a backfill waits for its end"
     assert states(calendar(export))[-1] == "running"
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00"])
+def test_times_at_the_ends_of_the_calendar_are_answered(export: HourlyExport, text: str) -> None:
+    period = SlotPeriod(until=datetime.fromisoformat(text))
+    with pytest.raises(BadRequestError):
+        get_calendar(export.harness.herder, export.name, period, NOW)

@@ -133,7 +133,7 @@ class Sink:
     def configure(self, **config: str) -> None:
         self.config = {**self.config, **config}
         with self.database.write() as connection:
-            connectors.replace_config(connection, NAME, self._new())
+            connectors.replace_config(connection, connectors.get(connection, NAME), self._new())
 
     def aim(self, target: TargetState) -> None:
         with self.database.write() as connection:

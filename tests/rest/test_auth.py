@@ -146,6 +146,20 @@ def test_what_a_known_user_was_refused_is_in_the_audit(guarded: Client, harness:
     assert {act["action"] for act in shown} >= {"refused DELETE", "refused POST"}
 
 
+def test_put_of_a_new_connector_takes_the_right_to_create_it(
+    harness: Harness, serve: Callable[[FastAPI], Client]
+) -> None:
+    class Editors(Guests):
+        def allows(self, caller: Service, method: str, connector: str | None) -> bool:
+            return method != "POST"
+
+    call, jo = serve(app_of(harness, Editors())), as_user("jo")
+    refused = call("PUT", "/connectors/new/config", SOURCE, jo)
+    assert (refused.status, "may not create connector new" in refused.text) == (403, True), refused.text
+    harness.create("a")
+    assert call("PUT", "/connectors/a/config", SOURCE, jo).status == 200
+
+
 def test_a_refusal_stays_one_while_the_audit_cannot_be_written(
     guarded: Client, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

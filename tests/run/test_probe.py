@@ -126,7 +126,9 @@ def test_tasks_of_a_new_connector_are_assigned_without_a_run(harness: Harness, p
     assert (state.epoch, state.sequence) == (0, 0)
     # Now a run has it, which assigns by itself.
     with harness.database.write() as connection:
-        connectors.replace_config(connection, "new", NewConfig(ConnectorType.SINK, {**SINK, "tasks.max": "2"}))
+        connectors.replace_config(
+            connection, connectors.get(connection, "new"), NewConfig(ConnectorType.SINK, {**SINK, "tasks.max": "2"})
+        )
     assert probe.wait_states(["new"])["new"].check is Check.ASSIGN
     assert probe.assign("new") is False
     assert assigned(harness.database, "new") == 3

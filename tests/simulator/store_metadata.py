@@ -178,7 +178,7 @@ class StoreMetadata:
     def configure(self, config: Mapping[str, str]) -> None:
         self._config = config
         with suppress(NotFoundError), self._changing() as connection:
-            connectors.replace_config(connection, NAME, self._new_config())
+            connectors.replace_config(connection, connectors.get(connection, NAME), self._new_config())
 
     def delete(self, forget: bool) -> None:
         with self._changing() as connection:

@@ -39,7 +39,9 @@ def store(harness: Harness, name: str, *configs: dict[str, str]) -> None:
         first, *others = ({**config, "name": name} for config in configs)
         connectors.create(connection, name, NewConfig(ConnectorType.SINK, first), TargetState.STARTED)
         for config in others:
-            connectors.replace_config(connection, name, NewConfig(ConnectorType.SINK, config))
+            connectors.replace_config(
+                connection, connectors.get(connection, name), NewConfig(ConnectorType.SINK, config)
+            )
 
 
 def rows(database: Database, query: str) -> list[str]:

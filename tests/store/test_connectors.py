@@ -48,12 +48,15 @@ def test_create_race_has_one_winner(harness: Harness) -> None:
 
 def test_unknown_names_are_not_found(database: Database) -> None:
     with database.write() as connection:
+        connectors.create(connection, "x", NewConfig(ConnectorType.SINK, {}), TargetState.STARTED)
+        gone = connectors.get(connection, "x")
+        connectors.delete(connection, "x")
         assert connectors.find(connection, "x") is None
         for act in (
             lambda: connectors.get(connection, "x"),
             lambda: connectors.delete(connection, "x"),
             lambda: connectors.set_target_state(connection, "x", TargetState.PAUSED),
-            lambda: connectors.replace_config(connection, "x", NewConfig(ConnectorType.SINK, {})),
+            lambda: connectors.replace_config(connection, gone, NewConfig(ConnectorType.SINK, {})),
         ):
             with pytest.raises(NotFoundError, match="Connector x not found"):
                 act()
@@ -71,7 +74,7 @@ def test_config_versions_are_kept(harness: Harness) -> None:
     harness.create("a", config={"k": "1"})
     with harness.database.write() as connection:
         new = NewConfig(ConnectorType.SOURCE, {"k": "2"}, "4.3.1", "jo")
-        assert connectors.replace_config(connection, "a", new) == 2
+        assert connectors.replace_config(connection, connectors.get(connection, "a"), new) == 2
         state = connectors.get(connection, "a")
         kept = configs.history(connection, "a")
     assert (state.type, state.config, state.config_version) == (ConnectorType.SOURCE, {"k": "2"}, 2)
@@ -164,7 +167,9 @@ def test_fatal_failure_stands_until_config_change(harness: Harness) -> None:
     assert harness.effects.record_failure("c", "one", "Traceback: no", is_retriable=False)
     assert harness.do(LoadConnector("c")).failure == "Traceback: no"
     with harness.database.write() as connection:
-        connectors.replace_config(connection, "c", NewConfig(ConnectorType.SINK, {"new": "1"}))
+        connectors.replace_config(
+            connection, connectors.get(connection, "c"), NewConfig(ConnectorType.SINK, {"new": "1"})
+        )
     assert harness.do(LoadConnector("c")).failure is None
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from connect_core.herder import connectors
 from connect_core.herder.connectors import ConnectorInfo
-from connect_core.rest.access import Editor, Reader, ensure_settings_allowed
+from connect_core.rest.access import Editor, Reader, ensure_allowed, ensure_settings_allowed
 from connect_core.rest.answers import answer
 from connect_core.rest.entities import Config, ConfigBody
 from connect_core.rest.negotiation import ConnectRoute
@@ -37,7 +39,8 @@ def get_config(connector: Name, herder: Reader) -> Response:
 def put_config(request: Request, connector: Name, herder: Editor, config: ConfigBody) -> Response:
     """Replace the configuration; a hidden value keeps the stored one."""
     ensure_settings_allowed(request, herder, connector, config)
-    is_new, info = connectors.put_config(herder, connector, config)
+    may_create = partial(ensure_allowed, request, "POST", connector)
+    is_new, info = connectors.put_config(herder, connector, config, may_create)
     return created(request, info) if is_new else answer(info)
 
 
