@@ -102,6 +102,41 @@ def test_rows_round_trip_equally(data: st.DataObject, schema: Schema, flags: dic
         assert again[5:] == message[5:], f"{meaning!r} is written in another way"
 
 
+CLOSED = """syntax = "proto2"; message M {
+  optional E e = 1; repeated E many = 2; optional E given = 4 [default = Y];
+  oneof choice { E one = 5; int32 other = 6; } optional Late late = 7; %s
+}
+enum E { X = 0; Y = 2; }
+enum Late { LAST = 9; FIRST = 0; }
+"""
+CLOSED_EDITION = """edition = "2023"; option features.enum_type = CLOSED;
+message M { E e = 1; repeated E many = 2; } enum E { X = 1; Y = 2; }
+"""
+
+
+@pytest.mark.parametrize("flags", [{}, {"optional_for_proto2": "false"}, {"int_for_enums": "true"}])
+@pytest.mark.parametrize("text", [CLOSED % "", CLOSED % "map<string, E> map = 3;", CLOSED_EDITION])
+def test_unknown_numbers_of_closed_enums_are_read_equally(text: str, flags: dict[str, str]) -> None:
+    registry = MemoryRegistry()
+    id = register(registry, SchemaKind.PROTOBUF, text)
+    converter = with_memory(ProtobufConverter, registry, **flags)
+    known = framed(id, b"\0\x08\x02")
+    for body in (
+        b"",
+        b"\x08\x09",
+        b"\x10\x02\x10\x09\x10\x02",
+        b"\x12\x02\x09\x02",
+        b"\x1a\x05\x0a\x01k\x10\x09",
+        b"\x20\x09",
+        b"\x28\x09",
+        b"\x38\x07",
+    ):
+        _check_reading(converter, [framed(id, b"\0" + body), known])
+        _check_reading(converter, [framed(id, b"\0" + body)])
+    found = converter.to_connect_batch(pa.array(["t"]), pa.array([framed(id, b"\0\x08\x02\x10\x02")], pa.binary()))
+    assert isinstance(found, Columns) or flags.get("optional_for_proto2")
+
+
 def _fit(schema: Schema, name: str, optional: bool | None = None) -> Schema:
     """Return a schema with names and traits that Protobuf can say, and no arrays or maps where it has none."""
     optional = schema.optional if optional is None else optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -70,6 +70,8 @@ def finisher(one: Any, schema: Schema) -> Finish:
     if one.type == _Field.TYPE_ENUM and schema.type is SchemaType.STRING:
         return _enum(one.enum_type)
     numbers = _NUMBERS.get(one.type, _as_they_are)
+    if one.type == _Field.TYPE_ENUM and one.enum_type.is_closed:
+        numbers = _closed(one.enum_type)
     small = _SMALL.get(schema.type)
     if small is not None:
         return lambda bits: pa.array(numbers(bits).astype(small))
@@ -84,11 +86,30 @@ def _enum(enum: Any) -> Finish:
     names, unknown = enum_names(enum)
 
     def finish(bits: Bits) -> pa.Array:
-        known, places = np.unique(bits.astype(np.uint32).view(np.int32), return_inverse=True)
+        known, places = np.unique(_low(bits), return_inverse=True)
+        if enum.is_closed:
+            _refuse_unknown(known, names)
         texts = pa.array([names.get(number) or f"{unknown}{number}" for number in known.tolist()], pa.string())
         return texts.take(pa.array(places.reshape(-1)))
 
     return finish
+
+
+def _closed(enum: Any) -> Callable[[Bits], Any]:
+    names, _ = enum_names(enum)
+
+    def numbers(bits: Bits) -> npt.NDArray[np.int32]:
+        found = _low(bits)
+        _refuse_unknown(np.unique(found), names)
+        return found
+
+    return numbers
+
+
+def _refuse_unknown(numbers: npt.NDArray[np.int32], names: Mapping[int, str]) -> None:
+    """The runtime takes a closed enum's unknown number for an unknown field: the field is not set."""
+    if not names.keys() >= set(numbers.tolist()):
+        raise UnlikeError
 
 
 def logical_column(read: Callable[[Rows], dict[str, Any]], schema: Schema) -> Callable[[Rows], pa.Array]:

@@ -64,8 +64,8 @@ def scalar_step(one: Any, finish: Finish, always: bool) -> Step:
     """Return the step of a number or enum; ``always``: its default if it is not set."""
     wire = wire_type(one)
     tag = tag_of(one, wire)
-    # Explicit defaults, which only proto2 has, are left to the runtime.
-    is_zero = always and not one.has_default_value
+    # Explicit defaults, and those of closed enums whose first number is not 0, are left to the runtime.
+    is_zero = always and not one.has_default_value and not one.default_value
 
     def read(rows: Rows) -> Found:
         present = rows.having(tag)
