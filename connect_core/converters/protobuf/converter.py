@@ -24,7 +24,7 @@ from connect_core.converters.protobuf.indexes import read_indexes, write_indexes
 from connect_core.converters.protobuf.read.columns import Columnar, ColumnReader
 from connect_core.converters.protobuf.read.values import Read, Reader
 from connect_core.converters.protobuf.schemas.compiler import compiled
-from connect_core.converters.protobuf.schemas.messages import MessageSchema, message_class
+from connect_core.converters.protobuf.schemas.messages import MessageSchema
 from connect_core.converters.protobuf.schemas.to_connect import to_connect_schema
 from connect_core.converters.protobuf.wire import Rows, UnlikeError
 from connect_core.converters.protobuf.write.message_writer import MessageWriter, writer_of
@@ -246,7 +246,7 @@ class ProtobufConverter(Converter):
             raise DataError(f"Protobuf schema {registered.id} cannot be read as Connect's: {error}") from error
         reader = Reader(messages, self._settings)
         columns = ColumnReader(reader).root(descriptor, schema)
-        parse = message_class(descriptor).FromString
+        parse = messages.parser(descriptor)
         return self._readings.put(key, _Reading(schema, parse, reader.root(descriptor, schema), columns))
 
 

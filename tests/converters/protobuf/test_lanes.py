@@ -15,6 +15,7 @@ from connect_core.api.data import Schema, SchemaBuilder, SchemaType
 from connect_core.converters.protobuf import ProtobufConverter
 from connect_core.converters.protobuf.schemas.compiler import compiled
 from connect_core.converters.protobuf.schemas.messages import MessageSchema, message_class
+from connect_core.errors import DataError
 from connect_core.java.equality import same_value
 from connect_core.schema_registry.model import SchemaKind
 from tests.api.data.strategies import struct_schemas, values_of
@@ -135,6 +136,38 @@ def test_unknown_numbers_of_closed_enums_are_read_equally(text: str, flags: dict
         _check_reading(converter, [framed(id, b"\0" + body)])
     found = converter.to_connect_batch(pa.array(["t"]), pa.array([framed(id, b"\0\x08\x02\x10\x02")], pa.binary()))
     assert isinstance(found, Columns) or flags.get("optional_for_proto2")
+
+
+REQUIRED = """syntax = "proto2"; message M {
+  required int32 a = 1; optional P p = 2; repeated P many = 3; message P { required string s = 1; }
+}"""
+REQUIRED_EDITION = """edition = "2023";
+message M { int32 a = 1 [features.field_presence = LEGACY_REQUIRED]; P p = 2; repeated P many = 3;
+  message P { string s = 1 [features.field_presence = LEGACY_REQUIRED]; }
+}"""
+
+
+@pytest.mark.parametrize("flags", [{}, {"optional_for_proto2": "false"}, {"generate_struct_for_nulls": "true"}])
+@pytest.mark.parametrize("text", [REQUIRED, REQUIRED_EDITION])
+def test_messages_without_required_fields_are_data_errors(text: str, flags: dict[str, str]) -> None:
+    registry = MemoryRegistry()
+    id = register(registry, SchemaKind.PROTOBUF, text)
+    converter = with_memory(ProtobufConverter, registry, **flags)
+    good = framed(id, b"\0\x08\x01\x12\x03\x0a\x01s")
+    for body in (
+        b"",
+        b"\x12\x03\x0a\x01s",
+        b"\x08\x01\x12\x00",
+        b"\x08\x01\x1a\x00",
+    ):
+        bad = framed(id, b"\0" + body)
+        with pytest.raises(DataError, match="lacks required fields: "):
+            converter.to_connect_data("t", bad)
+        _check_reading(converter, [bad])
+        _check_reading(converter, [good, bad])
+    _check_reading(converter, [good, framed(id, b"\0\x08\x02")])
+    found = converter.to_connect_batch(pa.array(["t"]), pa.array([good], pa.binary()))
+    assert isinstance(found, Columns) or "generate_struct_for_nulls" in flags
 
 
 def _fit(schema: Schema, name: str, optional: bool | None = None) -> Schema:

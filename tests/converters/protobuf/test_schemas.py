@@ -329,8 +329,9 @@ def test_a_schema_of_many_fields_is_read() -> None:
 
 def test_optional_fields_of_proto2_can_be_null() -> None:
     text = "message R { optional int32 a = 1 [default = 7]; required string b = 2; }"
-    assert schema_of(text) == struct("R", a=optional(INT32_SCHEMA, 1), b=optional(STRING_SCHEMA, 2))
-    nullable = schema_of(text, optional_for_nullables="true")
+    body = b"\0\x12\0"
+    assert schema_of(text, body) == struct("R", a=optional(INT32_SCHEMA, 1), b=optional(STRING_SCHEMA, 2))
+    nullable = schema_of(text, body, optional_for_nullables="true")
     assert [field.schema.optional for field in nullable.fields] == [True, False]
 
 

@@ -66,6 +66,8 @@ class ColumnReader:
             members: dict[str, dict[str, Found]] = {one.name: {} for one in oneofs}
             for one, step in steps:
                 found = step(rows)
+                if messages.facts(one).is_required and len(found[1]) < len(rows):
+                    raise UnlikeError
                 columns[one.name] = found[0]
                 oneof = messages.oneof_of(one)
                 if oneof is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,6 +26,7 @@ class FieldFacts:
     """
 
     is_repeated: bool
+    is_required: bool
     is_proto3_optional: bool
     has_optional: bool
     parameters: Mapping[str, str]
@@ -104,6 +105,37 @@ class MessageSchema:
         """Return a message's oneofs without those that exist only for optional fields."""
         return [one for one in descriptor.oneofs if not self.facts(one.fields[0]).is_proto3_optional]
 
+    def parser(self, descriptor: Any) -> Callable[[bytes], Any]:
+        """Return the function that parses a message; it raises DecodeError, or DataError without a required field."""
+        parse: Callable[[bytes], Any] = message_class(descriptor).FromString
+        if not self._has_required(descriptor):
+            return parse
+
+        def parse_whole(body: bytes) -> Any:
+            message = parse(body)
+            if not message.IsInitialized():
+                missing = ", ".join(message.FindInitializationErrors())[:200]
+                raise DataError(
+                    f"A Protobuf message of {descriptor.full_name} lacks required fields: {missing}; its producer must "
+                    "set them, or the schema must declare them as optional"
+                )
+            return message
+
+        return parse_whole
+
+    def _has_required(self, descriptor: Any) -> bool:
+        """Whether a message, or one within it, has required fields, which the runtime does not check."""
+        pending, seen = [descriptor], {descriptor.full_name}
+        while pending:
+            for one in pending.pop().fields:
+                if self.facts(one).is_required:
+                    return True
+                inner = one.message_type
+                if inner is not None and inner.full_name not in seen:
+                    seen.add(inner.full_name)
+                    pending.append(inner)
+        return False
+
     def is_map(self, field: Any) -> bool:
         """Return whether a field's messages are the entries of a map, by their name and fields."""
         entry = field.message_type
@@ -132,8 +164,10 @@ def _messages(
 def _facts(field: descriptor_pb2.FieldDescriptorProto, is_proto2: bool) -> FieldFacts:
     repeated = field.label == field.LABEL_REPEATED
     keyword = is_proto2 and field.label == field.LABEL_OPTIONAL and not field.HasField("oneof_index")
+    features = field.options.features
+    required = field.label == field.LABEL_REQUIRED or features.field_presence == features.LEGACY_REQUIRED
     parameters = _parameters(field.options.SerializeToString()) if field.HasField("options") else {}
-    return FieldFacts(repeated, field.proto3_optional, field.proto3_optional or keyword, parameters)
+    return FieldFacts(repeated, required, field.proto3_optional, field.proto3_optional or keyword, parameters)
 
 
 def _parameters(options: bytes) -> dict[str, str]:
