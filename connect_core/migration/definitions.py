@@ -20,7 +20,7 @@ class Definition:
     """One connector: its name, its configuration (without ``name``), and its wanted state, if any.
 
     ``is_state_kept``: the state always applies, as in a Kubernetes resource; else only to a new connector.
-    ``place``: where it was read, for messages. ``notes``: fields found there that have no meaning here.
+    ``place``: where it was read, for messages. ``notes``: what was found there and is not taken over.
     """
 
     name: str

@@ -74,12 +74,20 @@ def there_of(api: ConnectApi, one: ConnectorThere, known_keys: Mapping[str, froz
 
 
 def with_worker(one: Definition, worker: Mapping[str, str]) -> Definition:
-    """Return a definition with the converters of its cluster's workers, where it has none of its own."""
-    own = dict(one.config)
+    """Return a definition with the converters of its cluster's workers, where it has none of its own.
+
+    Connect ignores a connector's settings of a converter whose class it does not name. They are left out, since they
+    would now be those of the workers' converter.
+    """
+    own, notes = dict(one.config), list(one.notes)
     for converter in CONVERTERS:
-        if converter not in one.config and converter in worker:
-            own |= {key: value for key, value in worker.items() if key == converter or key.startswith(f"{converter}.")}
-    return replace(one, config=own)
+        if converter in one.config or converter not in worker:
+            continue
+        for key in [key for key in own if key.startswith(f"{converter}.")]:
+            del own[key]
+            notes.append(f"{key} is left out: it has no effect there, as the connector does not set {converter} itself")
+        own |= {key: value for key, value in worker.items() if key == converter or key.startswith(f"{converter}.")}
+    return replace(one, config=own, notes=tuple(notes))
 
 
 class SourceOffsets(Protocol):

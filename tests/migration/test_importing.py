@@ -7,7 +7,8 @@ import pytest
 from connect_core.api.offsets import canonical
 from connect_core.herder import lifecycle, offsets
 from connect_core.migration.connect_api import OffsetEntries
-from connect_core.migration.importing import Outcome, definition_of, import_all, import_one
+from connect_core.migration.definitions import Definition
+from connect_core.migration.importing import Outcome, definition_of, import_all, import_one, with_worker
 from connect_core.store import origins
 from tests.herder.harness import SINK, SOURCE, Harness
 from tests.migration.fake_connect import Died, FakeConnect, FakeConnector
@@ -88,6 +89,19 @@ def test_one_that_fails_does_not_hold_up_the_others(harness: Harness) -> None:
         found = list(import_all(harness.herder, [broken, *wanted], api))
     assert [one.outcome for one in found] == [Outcome.FAILED, Outcome.CREATED, Outcome.CREATED]
     assert "tasks.max" in found[0].why
+
+
+def test_settings_of_a_converter_that_the_connector_does_not_set_stay_without_effect() -> None:
+    own = {"connector.class": "X", "value.converter.schemas.enable": "false", "key.converter.a": "1"}
+    worker = {"value.converter": "J", "value.converter.x": "y", "header.converter": "S", "bootstrap.servers": "b"}
+    found = with_worker(Definition("a", own, notes=("first",)), worker)
+    expected = {"value.converter": "J", "value.converter.x": "y", "header.converter": "S"}
+    assert found.config == {"connector.class": "X", "key.converter.a": "1", **expected}
+    first, second = found.notes
+    assert first == "first"
+    assert second.startswith("value.converter.schemas.enable is left out: it has no effect there")
+    kept = Definition("a", {**own, "value.converter": "Own"})
+    assert with_worker(kept, worker).config == {**kept.config, "header.converter": "S"}
 
 
 def test_two_hundred_connectors_take_few_calls(harness: Harness) -> None:
