@@ -30,10 +30,17 @@ _DNS_NAME = re.compile(r"[^a-z0-9.-]+")
 
 _YES, _NO = frozenset({"true", "yes", "y", "on"}), frozenset({"false", "no", "n", "off"})
 """Booleans of YAML 1.1, as Kubernetes reads them."""
+_WORD_TAG = "tag:yaml.org,2002:bool-of-1.1"
+
+
+class _Word(str):
+    """An unquoted ``yes``, ``no``, ``on`` or ``off``: a boolean as a setting, a text as a name."""
+
+    __slots__ = ()
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads scalars as text: a version 1.10 stays as it is, as do dates, ``yes`` and ``0x10``; refuses equal keys."""
+    """Reads scalars as text: a version 1.10 stays as it is, as do dates and ``0x10``; refuses equal keys."""
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """Compose a map. Raise ConstructorError for a key that is given twice, which Kubernetes refuses too."""
@@ -47,12 +54,21 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+def _as_written(loader: Any, node: Any) -> str:
+    return str(loader.construct_scalar(node))
+
+
 _Loader.yaml_implicit_resolvers = {}
 _Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(~|null|Null|NULL|)$"), ["~", "n", "N", ""])
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:bool", re.compile(r"^(true|True|TRUE|false|False|FALSE)$"), list("tTfF")
 )
 _Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile(r"^<<$"), ["<"])
+# The casings of sigs.k8s.io/yaml, which kubectl reads resources with.
+_Loader.add_implicit_resolver(
+    _WORD_TAG, re.compile(r"^(y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$"), list("yYnNoO")
+)
+_Loader.add_constructor(_WORD_TAG, lambda loader, node: _Word(_as_written(loader, node)))
 
 
 def read_manifests(text: str, place: str) -> list[Definition]:
@@ -154,6 +170,8 @@ def _is_paused(spec: Mapping[str, Any], place: str) -> bool:
 def _text(value: Any, key: str, place: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, _Word):
+        return "true" if value.lower() in _YES else "false"
     if isinstance(value, str):
         return value
     if value is None:

@@ -70,7 +70,8 @@ def test_strimzi_resources_keep_their_values_as_written() -> None:
         "version.shown": "1.10",
         "day": "2026-11-25",
         "flag": "true",
-        "word": "yes",
+        # As kubectl, which stores YAML 1.1's booleans: the operator never sees the word.
+        "word": "true",
         "secret": "${file:/secrets.properties:password}",
     }
     assert [note.split()[0] for note in first.notes] == ["autoRestart"]
@@ -117,6 +118,34 @@ def test_what_is_wrong_is_named(text: str, message: str) -> None:
 def test_a_resource_is_paused_by_the_words_of_kubernetes(word: str, state: str) -> None:
     _, second = read_manifests(STRIMZI.replace("pause: true", f"pause: {word}"), "x.yaml")
     assert second.state == state
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("no", "false"),
+        ("Off", "false"),
+        ("N", "false"),
+        ("ON", "true"),
+        ("y", "true"),
+        ("'no'", "no"),
+        ('"on"', "on"),
+        ("!!str yes", "yes"),
+        ("yEs", "yEs"),
+        ("|-\n      off", "off"),
+        ("!!bool no", "false"),
+        ("!!str 3", "3"),
+    ],
+)
+def test_a_setting_means_what_kubernetes_makes_of_it(written: str, text: str) -> None:
+    first, _ = read_manifests(STRIMZI.replace("day: 2026-11-25", f"day: {written}"), "x.yaml")
+    assert first.config["day"] == text
+    assert type(first.config["day"]) is str
+
+
+def test_a_connector_may_be_named_like_a_boolean() -> None:
+    _, second = read_manifests(STRIMZI.replace("name: second", "name: on"), "x.yaml")
+    assert second.name == "on"
 
 
 def test_fields_of_a_resource_win_over_its_settings() -> None:
