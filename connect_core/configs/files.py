@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,18 @@ from typing import Any
 from connect_core.errors import ConfigError
 from connect_core.java.properties import read_properties
 
-__all__ = ["ConnectorFile", "connector_of_json", "read_connector_file"]
+__all__ = ["ConnectorFile", "connector_of_json", "json_of", "read_connector_file"]
 
 _REQUEST = frozenset({"name", "config", "initial_state"})
 _ANSWER = frozenset({"tasks", "type"})
 """Further fields of Connect's responses: a saved response may be sent back."""
 _STATES = ("RUNNING", "PAUSED", "STOPPED")
+
+
+class _Number(str):
+    """A number of JSON in its original text."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +43,23 @@ def read_connector_file(path: Path) -> ConnectorFile:
     if path.suffix.lower() != ".json":
         return _connector(path, read_properties(path))
     try:
-        content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        content = json_of(path, path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it is not JSON ({error})"
         raise ConfigError(f"Cannot read {path}: {reason}") from error
     return connector_of_json(path, content)
+
+
+def json_of(path: Path, text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Return the value of a file's JSON text; numbers keep the digits written, which a configuration stores.
+
+    Raise ValueError or RecursionError for other text, and ConfigError for NaN and Infinity.
+    """
+
+    def refuse(word: str) -> Any:
+        raise ConfigError(f'{path} contains {word}, which is not a JSON number: write a number, or the text "{word}"')
+
+    return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=refuse, object_pairs_hook=pairs_hook)
 
 
 def connector_of_json(path: Path, content: Any) -> ConnectorFile:
@@ -69,7 +87,7 @@ def _request(path: Path, content: Mapping[str, Any]) -> ConnectorFile:
 
 def _connector(path: Path, config: Mapping[str, str], state: str = "RUNNING") -> ConnectorFile:
     name = config.get("name")
-    if name is not None and not isinstance(name, str):
+    if name is not None and (not isinstance(name, str) or isinstance(name, _Number)):
         raise ConfigError("name", name, f"in {path}, write a connector's name as a string")
     if not name:
         raise ConfigError(f'{path}: Missing required configuration "name" which has no default value.')
@@ -84,5 +102,5 @@ def _texts(path: Path, content: Mapping[str, Any]) -> dict[str, str]:
             raise ConfigError(key, None, f"in {path}, give the setting a value, or leave it out")
         if isinstance(value, dict | list):
             raise ConfigError(f"{path}: the setting {key} is not a string, number or boolean: write it as a string")
-        texts[key] = value if isinstance(value, str) else json.dumps(value)
+        texts[key] = str(value) if isinstance(value, str) else json.dumps(value)
     return texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from connect_core.configs import ConnectorFile, read_connector_file
-from connect_core.configs.files import connector_of_json
+from connect_core.configs.files import connector_of_json, json_of
 from connect_core.errors import ConfigError
 from connect_core.migration.definitions import Definition, unique
 from connect_core.migration.manifests import read_manifests
@@ -93,7 +92,7 @@ def _text(path: Path) -> str:
 
 def _json(path: Path) -> list[Definition]:
     try:
-        content = json.loads(_text(path), object_pairs_hook=partial(_object, path))
+        content = json_of(path, _text(path), partial(_object, path))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"Cannot read {path}: it is not JSON ({type(error).__name__})") from error
     many = _several(content)

@@ -30,6 +30,12 @@ def test_json_object_of_settings_is_read(tmp_path: Path) -> None:
     assert found == ConnectorFile("lines", SOURCE | {"errors.log.enable": "true"})
 
 
+def test_json_numbers_keep_their_digits(tmp_path: Path) -> None:
+    text = '{"name": "a", "v": 1.10, "e": 1e3, "t": 1E-7, "whole": -0, "flag": false}'
+    expected = {"name": "a", "v": "1.10", "e": "1e3", "t": "1E-7", "whole": "-0", "flag": "false"}
+    assert read_connector_file(written(tmp_path, "a.json", text)).config == expected
+
+
 def test_json_request_is_read(tmp_path: Path) -> None:
     bare = {key: value for key, value in SOURCE.items() if key != "name"}
     request = {"name": "lines", "config": bare, "initial_state": "paused"}
@@ -41,6 +47,8 @@ def test_json_request_is_read(tmp_path: Path) -> None:
     [
         ("{", "it is not JSON"),
         ("[1]", "does not contain a JSON object"),
+        ("[" * 100_000, "it is not JSON"),
+        ('{"name": "a", "v": -Infinity}', "contains -Infinity, which is not a JSON number"),
         ({"name": "a", "b": {"c": 1}}, "the setting b is not a string"),
         ({"connector.class": "FileStreamSource"}, 'Missing required configuration "name"'),
         ({"name": "a", "config": {"name": "b"}}, "use one name"),

@@ -216,6 +216,20 @@ def test_a_folder_is_read_as_a_whole(tmp_path: Path) -> None:
     assert [one.name for one in chosen(found.values(), "[ab]*")] == ["a", "bare"]
 
 
+def test_numbers_of_json_keep_their_digits(tmp_path: Path) -> None:
+    numbers = '{"connector.class": "X", "v": 1.10, "e": 1e3, "t": 1E-7, "big": %s}' % ("9" * 5000)
+    (tmp_path / "bare.json").write_text(numbers)
+    (tmp_path / "full.json").write_text(f'[{{"name": "full", "config": {numbers}}}]')
+    for one in read_definitions([tmp_path]):
+        assert one.config == {"connector.class": "X", "v": "1.10", "e": "1e3", "t": "1E-7", "big": "9" * 5000}
+
+
+def test_numbers_that_json_has_not_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"connector.class": "X", "v": NaN}')
+    with pytest.raises(ConfigError, match=r"a\.json contains NaN, which is not a JSON number"):
+        read_definitions([tmp_path])
+
+
 def test_one_name_in_two_files_is_refused(tmp_path: Path) -> None:
     for name in ("one.json", "two.json"):
         (tmp_path / name).write_text(json.dumps({"name": "a", "config": {"connector.class": "X"}}))
