@@ -153,9 +153,11 @@ def examine(herder: Herder, one: Definition, there: There | None = None) -> Conn
         loaded = plugin.load()
         infos = preflight(herder, config)
     except ConnectError as error:
-        return ConnectorReport(
-            one.name, name, _IMPOSSIBLE, there=there, reasons=(_absent(name, error),), notes=one.notes
-        )
+        return _impossible(one, there, _absent(name, error))
+    except Exception as error:
+        # A plugin's own code: the others are still reported. Its message may repeat secrets.
+        why = f"the plugin {name} fails with a {type(error).__name__} as its settings are checked: correct or update it"
+        return _impossible(one, there, why)
     keys = key_findings(one.config, infos, loaded, None if there is None else there.known_keys)
     reasons = _reasons(herder, one, infos, keys)
     guarantee = declared_guarantee(config)
@@ -176,6 +178,11 @@ def examine(herder: Herder, one: Definition, there: There | None = None) -> Conn
         change=_change(plugin.type, guarantee),
         notes=(*one.notes, *_converter_notes(herder, one.config)),
     )
+
+
+def _impossible(one: Definition, there: There | None, reason: str) -> ConnectorReport:
+    name = one.config.get("connector.class", "").strip()
+    return ConnectorReport(one.name, name, _IMPOSSIBLE, there=there, reasons=(reason,), notes=one.notes)
 
 
 def _kind(plugin: Plugin) -> str:

@@ -31,6 +31,7 @@ RIMS = {
     "connect_core/effects/perform.py": "hands the error to the generator that asked for the effect",
     "connect_core/herder/attempts.py": "hands the error of a thread to the one that waits",
     "connect_core/herder/guarantee.py": "connector code raises whatever it likes; lists show all connectors",
+    "connect_core/migration/report.py": "connector code raises whatever it likes; reports are of all connectors",
     "connect_core/rest/errors.py": "REST edge",
     "connect_core/task/conversion.py": "converters raise whatever they like; the record lane says of which record",
     "connect_core/task/hooks.py": "hands the error of a thread to the one that waits",

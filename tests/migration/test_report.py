@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from connect_core.java_plugins.registration import JavaPluginSource
 from connect_core.migration.definitions import Definition
 from connect_core.migration.keys import KeyTreatment
 from connect_core.migration.report import ConnectorReport, There, examine
-from connect_core.registry import registry
+from connect_core.registry import PluginKind, registry
 from tests.herder.harness import SINK, SOURCE, Harness
 
 S3 = {
@@ -79,6 +80,16 @@ def test_what_is_in_the_way_is_a_reason(harness: Harness, changes: dict[str, str
     report = report_of(harness, {**SOURCE, **changes})
     assert report.kind == "not possible"
     assert any(one.startswith(reason) for one in report.reasons), report.reasons
+
+
+@pytest.mark.parametrize("settings", [lambda self: dict[str, object]()["x"], lambda self: None, lambda self: {"a": 1}])
+def test_a_plugin_that_fails_is_not_possible(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, settings: Callable[[object], object]
+) -> None:
+    monkeypatch.setattr(registry().load(PluginKind.CONNECTOR, "FileStreamSource"), "config", settings)
+    report = report_of(harness, SOURCE)
+    assert report.kind == "not possible"
+    assert "FileStreamSource" in report.reasons[0]
 
 
 def test_a_required_key_that_is_not_given_is_missing(harness: Harness) -> None:
