@@ -14,6 +14,7 @@ from connect_core.api.data import OPTIONAL_STRING_SCHEMA, Schema, SchemaAndValue
 from connect_core.api.data.schema import LOGICAL_CLASSES
 from connect_core.converters.columns import columns_of
 from connect_core.converters.kind import define_kind, with_kind
+from connect_core.errors import DataError
 from connect_core.java.charsets import Charset, find_charset
 from connect_core.java.column_text import column_text, logical_column_text
 
@@ -49,8 +50,15 @@ class StringConverter(Converter, HeaderConverter):
         return CONFIG
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
-        """Return the text of a value; a null is a Kafka null."""
-        return None if value is None else self._charset.encode(value if type(value) is str else to_text(value))
+        """Return the text of a value; a null is a Kafka null. Raise DataError for a value nested too deeply."""
+        if value is None:
+            return None
+        try:
+            return self._charset.encode(value if type(value) is str else to_text(value))
+        except RecursionError as error:
+            raise DataError(
+                f"Failed to write data for topic {topic} as text: it is nested too deeply; flatten it with a transform"
+            ) from error
 
     def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
         """Return the bytes as text under an optional string schema."""

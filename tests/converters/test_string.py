@@ -6,7 +6,7 @@ import pytest
 from connect_core.api.batch import Columns, Objects
 from connect_core.api.data import FLOAT64_SCHEMA, OPTIONAL_STRING_SCHEMA, Date, Instant, Schema, Timestamp
 from connect_core.converters.string import StringConverter
-from connect_core.errors import SerializationError
+from connect_core.errors import DataError, SerializationError
 
 
 def _converter(**settings: str) -> StringConverter:
@@ -33,6 +33,18 @@ def test_batches_write_as_records(schema: Schema | None, values: list[object]) -
     in_batch = converter.from_connect_batch(pa.array(["t"] * len(values)), data)
     assert in_batch is not None
     assert in_batch.to_pylist() == expected
+
+
+def test_a_value_nested_too_deeply_is_a_data_error() -> None:
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    converter = _converter()
+    with pytest.raises(DataError, match="topic t as text: it is nested too deeply"):
+        converter.from_connect_data("t", None, deep)
+    with pytest.raises(DataError, match="nested too deeply"):
+        converter.from_connect_header("t", "h", None, deep)
+    assert converter.from_connect_batch(pa.array(["t"]), Objects([None], [deep])) is None
 
 
 def test_bad_utf8_is_replaced_in_both_lanes() -> None:
