@@ -27,16 +27,22 @@ def read_properties(path: Path) -> dict[str, str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("iso-8859-1")
-    return parse_properties(text)
+    return parse_properties(text, f"{path}, ")
 
 
-def parse_properties(text: str) -> dict[str, str]:
+def parse_properties(text: str, place: str = "") -> dict[str, str]:
     """Return the keys and values of a properties text; the last of equal keys wins.
 
-    Java: ``Properties.load``. Raise ConfigError on a malformed ``\\u`` escape.
+    Java: ``Properties.load``. Raise ConfigError, naming the line after ``place``, on a malformed ``\\u`` escape.
     """
-    pairs = (_split(line) for line in _logical_lines(text))
-    return {_unescape(key): _unescape(value) for key, value in pairs}
+    found: dict[str, str] = {}
+    for number, line in _logical_lines(text):
+        try:
+            key, value = _split(line)
+            found[_unescape(key)] = _unescape(value)
+        except ConfigError as error:
+            raise ConfigError(f"{place}line {number}: {error}") from error
+    return found
 
 
 def format_properties(properties: Mapping[str, str]) -> str:
@@ -45,10 +51,11 @@ def format_properties(properties: Mapping[str, str]) -> str:
     return "".join(lines)
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Join continued lines, drop comments and blank lines."""
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Join continued lines, drop comments and blank lines → the number of the last line joined, and the text."""
     kept: str | None = None
-    for line in _LINE_END.split(text):
+    number = 0
+    for number, line in enumerate(_LINE_END.split(text), 1):
         stripped = line.lstrip(_BLANK)
         if kept is None and (not stripped or stripped[0] in "#!"):
             continue
@@ -57,10 +64,10 @@ def _logical_lines(text: str) -> Iterator[str]:
             # Java discards a continuation if the line so far is empty.
             kept = logical[:-1] or None
             continue
-        yield logical
+        yield number, logical
         kept = None
     if kept is not None:
-        yield kept
+        yield number, kept
 
 
 def _is_continued(line: str) -> bool:
@@ -100,7 +107,8 @@ def _unescape(text: str) -> str:
 def _code_unit(text: str, at: int) -> str:
     digits = text[at : at + 4]
     if not _UNICODE_DIGITS.fullmatch(digits):
-        raise ConfigError(f"Malformed \\uxxxx encoding: \\u{digits}. Write four hexadecimal digits after \\u.")
+        # The text is not quoted: it may be a password.
+        raise ConfigError(r"Malformed \uxxxx encoding. Write four hexadecimal digits after \u, and a backslash as \\.")
     return chr(int(digits, 16))
 
 

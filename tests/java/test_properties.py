@@ -65,3 +65,11 @@ def test_read_finds_the_encoding(tmp_path: Path, encoding: str) -> None:
 def test_read_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"Cannot read .*nowhere\.properties: No such file"):
         read_properties(tmp_path / "nowhere.properties")
+
+
+def test_read_names_the_line_of_a_malformed_escape(tmp_path: Path) -> None:
+    file = tmp_path / "secrets.properties"
+    file.write_text("# a comment\nname=x\n\nlong=a,\\\n  b\npassword=C:\\users\n")
+    with pytest.raises(ConfigError, match=r"secrets\.properties, line 6: Malformed .*backslash as \\\\") as caught:
+        read_properties(file)
+    assert "sers" not in str(caught.value)
