@@ -69,6 +69,9 @@ _Loader.add_implicit_resolver(
     _WORD_TAG, re.compile(r"^(y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$"), list("yYnNoO")
 )
 _Loader.add_constructor(_WORD_TAG, lambda loader, node: _Word(_as_written(loader, node)))
+for _tag in ("int", "float"):
+    # A number with an explicit tag stays as it is written, too.
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _as_written)
 
 
 def read_manifests(text: str, place: str) -> list[Definition]:
@@ -78,7 +81,8 @@ def read_manifests(text: str, place: str) -> list[Definition]:
     """
     try:
         documents = list(yaml.load_all(text, _Loader))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError) as error:
+        # The last two: a value that is not of its explicit tag, as !!bool maybe.
         remedy = ": render the chart first (helm template)" if "{{" in text else ""
         raise ConfigError(f"Cannot read {place}: it is not YAML ({_first_line(error)}){remedy}") from error
     resources = list(_resources(documents))

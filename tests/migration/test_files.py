@@ -133,6 +133,8 @@ def test_a_resource_is_paused_by_the_words_of_kubernetes(word: str, state: str) 
         ("!!str yes", "yes"),
         ("yEs", "yEs"),
         ("|-\n      off", "off"),
+        ("!!int 010", "010"),
+        ("!!float 1.10", "1.10"),
         ("!!bool no", "false"),
         ("!!str 3", "3"),
     ],
@@ -141,6 +143,12 @@ def test_a_setting_means_what_kubernetes_makes_of_it(written: str, text: str) ->
     first, _ = read_manifests(STRIMZI.replace("day: 2026-11-25", f"day: {written}"), "x.yaml")
     assert first.config["day"] == text
     assert type(first.config["day"]) is str
+
+
+@pytest.mark.parametrize("value", ["!!bool maybe", "!!timestamp maybe", "!!int [1]"])
+def test_a_value_that_is_not_of_its_tag_is_no_yaml(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"Cannot read x\.yaml: it is not YAML"):
+        read_manifests(STRIMZI.replace("day: 2026-11-25", f"day: {value}"), "x.yaml")
 
 
 def test_a_connector_may_be_named_like_a_boolean() -> None:
