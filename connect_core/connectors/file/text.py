@@ -66,7 +66,8 @@ def _struct_text(schema: Schema, array: pa.StructArray) -> pa.Array:
     ]
     if not fields:
         return _repeated("Struct{}", array)
-    inner = pc.binary_join_element_wise(*fields, ",", null_handling="skip")
+    # The empty text comes first because Arrow leaves out rows of which all texts are null; its comma is cut off.
+    inner = pc.utf8_slice_codeunits(pc.binary_join_element_wise("", *fields, ",", null_handling="skip"), 1)
     return pc.binary_join_element_wise("Struct{", inner, "}", "")
 
 

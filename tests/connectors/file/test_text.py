@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from connect_core.api import Columns, Objects, SchemaBuilder, Struct
 from connect_core.api.arrow import to_arrow_array
-from connect_core.api.data import INT64_SCHEMA, OPTIONAL_STRING_SCHEMA, STRING_SCHEMA
+from connect_core.api.data import INT64_SCHEMA, OPTIONAL_INT64_SCHEMA, OPTIONAL_STRING_SCHEMA, STRING_SCHEMA
 from connect_core.connectors.file.text import lines_of_data, lines_of_values
 from tests.connectors.examples import MANY
 
@@ -91,6 +91,29 @@ def test_structs_are_equal_in_columns(rows: Any) -> None:
             pa.struct([("line", "string"), ("source", "string")]),
         )
     assert lines_of_data(Columns(SCHEMA, array)) == lines_of_values(structs)
+
+
+INNER = SchemaBuilder.struct().optional().field("text", OPTIONAL_STRING_SCHEMA).build()
+OUTER = SchemaBuilder.struct().optional().field("n", OPTIONAL_INT64_SCHEMA).field("inner", INNER).build()
+INNERS = st.none() | st.builds(lambda text: Struct(INNER).put("text", text), st.none() | TEXT)
+OUTERS = st.none() | st.builds(
+    lambda n, inner: Struct(OUTER).put("n", n).put("inner", inner), st.none() | st.integers(0, 9), INNERS
+)
+
+
+@MANY
+@given(st.sampled_from([(INNER, INNERS), (OUTER, OUTERS)]), st.data(), st.integers(0, 2))
+def test_structs_of_nulls_are_equal_in_columns(kind: Any, data: st.DataObject, skipped: int) -> None:
+    schema, values = kind
+    structs = data.draw(st.lists(values, max_size=5))
+    array = to_arrow_array(schema, structs)
+    assert array is not None
+    assert lines_of_data(Columns(schema, array[skipped:])) == lines_of_values(structs[skipped:])
+
+
+def test_a_struct_of_nulls_has_a_line() -> None:
+    array = pa.array([{"text": "x"}, {"text": None}, None], pa.struct([("text", pa.string())]))
+    assert lines_of_data(Columns(INNER, array)) == b"Struct{text=x}\nStruct{}\nnull\n"
 
 
 def test_whole_numbers_are_equal_in_columns() -> None:
