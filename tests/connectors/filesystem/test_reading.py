@@ -110,6 +110,19 @@ def test_csv_texts_come_back(tmp_path: Path, codec: str) -> None:
     assert found[0].schema.field("text").schema == schema
 
 
+@pytest.mark.parametrize("header", ["true", "false"])
+def test_nulls_of_the_only_csv_column_come_back(tmp_path: Path, header: str) -> None:
+    values = [None, "x", None, None, "", "y", None]
+    records = [SinkRecord("t", 0, None, None, None, {"a": value}, kafka_offset=n) for n, value in enumerate(values)]
+    written(tmp_path, "csv", records, **{"csv.header": header})
+    assert [record.value.get("a") for record in read(tmp_path, "csv", csv_header=header, csv_columns="a")] == values
+
+
+def test_empty_lines_of_several_csv_columns_are_no_rows(tmp_path: Path) -> None:
+    put(tmp_path / "in/a.csv", "a,b\n\n1,2\n\n\n3,4\n\n")
+    assert [record.value.get("b") for record in read(tmp_path, "csv")] == ["2", "4"]
+
+
 def test_csv_without_a_header(tmp_path: Path) -> None:
     put(tmp_path / "in/a.csv", "1;2026-01-02;true\n;;\n")
     config = {"csv.header": "false", "csv.columns": "id,day,yes", "csv.types": "id:int64,day:date,yes:boolean"}

@@ -151,7 +151,10 @@ class CsvReader(FormatReader):
             "read_options": csv.ReadOptions(
                 column_names=names, skip_rows=int(self._header), use_threads=False, block_size=_BLOCK
             ),
-            "parse_options": csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            # In a file of one column, an empty line is how a null is written.
+            "parse_options": csv.ParseOptions(
+                delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+            ),
             "convert_options": csv.ConvertOptions(
                 column_types={name: self._types.get(name, pa.string()) for name in names},
                 null_values=[self._null],
