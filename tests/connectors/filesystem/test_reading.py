@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
 from decimal import Decimal as Number
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,15 @@ def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
 def test_numbers_of_json_are_exact(tmp_path: Path) -> None:
     put(tmp_path / "in/a.json", f"{2**70}\n1.5\n-7")
     assert [record.value for record in read(tmp_path, "json")] == [2**70, 1.5, -7]
+
+
+@pytest.mark.parametrize("number", [2**64, 2**64 - 1, 2**63, -(2**63), -(2**63) - 1, 2**70, -(10**40)])
+def test_integers_of_json_are_exact_in_maps(tmp_path: Path, number: int) -> None:
+    value = {"a": number, "b": [{"c": -number, "d": f"{number}"}], "e": 0.1234567890123456789}
+    put(tmp_path / "in/a.json", json.dumps(value))
+    (found,) = (record.value for record in read(tmp_path, "json"))
+    assert found == value
+    assert isinstance(found["a"], int)
 
 
 def test_text_and_raw(tmp_path: Path) -> None:

@@ -26,6 +26,10 @@ __all__ = ["JsonLinesReader", "RawReader", "TextReader"]
 _BLOCK = 4 * 1024 * 1024
 _LONGEST = 256 * 1024 * 1024
 _SEPARATOR = "format.bytearray.separator"
+_DIGITS = bytes(ord("0") if chr(byte).isdecimal() else byte for byte in range(256))
+"""Translates digits to 0: finding a long number in this way takes a third of the time of a regular expression."""
+_LONG_NUMBER = b"0" * 19
+"""All integers of more than 64 bits have this many digits."""
 
 
 class _LineReader(FormatReader):
@@ -127,12 +131,13 @@ class RawReader(_LineReader):
 
 
 def _parsed(line: bytes, name: str) -> Any:
+    if _LONG_NUMBER not in line.translate(_DIGITS):
+        try:
+            return orjson.loads(line)
+        except orjson.JSONDecodeError:
+            pass
     try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        # Integers of more than 64 bits.
+        # orjson makes floats of integers of more than 64 bits, and refuses NaN.
         return json.loads(line)
     except ValueError as error:
         shown = line[:80].decode("utf-8", "replace")
