@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv as lines
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -125,32 +126,36 @@ class CsvReader(FormatReader):
 
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
         """Return blocks of 1 MB; a file is always read completely, as quotes may contain line ends."""
-        names = self._names if not self._header else self._first(file, name)
+        names, length = self._first(file, name) if self._header else (self._names, 0)
         if not names:
             return
         try:
-            reader = csv.open_csv(decompressed(file, name), **self._options(names))
-            yield from skipping((connect_columns(_structs(block)) for block in reader), skip)
+            blocks = self._blocks(_Content(file, name, length), names)
+            yield from skipping((connect_columns(_structs(block)) for block in blocks), skip)
         except pa.ArrowException as error:
             raise DataError(f"{name} does not match the CSV settings: {error}; fix the file or the settings") from error
 
-    def _first(self, file: BinaryIO, name: str) -> list[str]:
-        """Return the names in the first line."""
-        text = io.TextIOWrapper(io.BufferedReader(decompressed(file, name)), "utf-8-sig", newline="")
+    def _first(self, file: BinaryIO, name: str) -> tuple[list[str], int]:
+        """Return the names in the first line, and the number of its bytes: it may contain line ends in quotes."""
+        text = io.TextIOWrapper(io.BufferedReader(decompressed(file, name)), "utf-8", newline="")
+        read: list[str] = []
         try:
-            found = next(lines.reader(text, delimiter=self._delimiter), [])
+            rows = lines.reader(_noted(text, read), delimiter=self._delimiter)
+            found = next((row for row in rows if row), [])
         except (UnicodeDecodeError, lines.Error, OSError) as error:
             raise DataError(f"{name} does not begin with a line of CSV in UTF-8: {error}; fix or remove it") from error
         finally:
             text.detach()
-        file.seek(0)
-        return found
+        return found, len("".join(read).encode())
+
+    def _blocks(self, content: _Content, names: list[str]) -> Iterator[pa.RecordBatch]:
+        stream = content.opened()
+        if stream.peek(1):
+            yield from csv.open_csv(stream, **self._options(names))
 
     def _options(self, names: list[str]) -> dict[str, Any]:
         return {
-            "read_options": csv.ReadOptions(
-                column_names=names, skip_rows=int(self._header), use_threads=False, block_size=_BLOCK
-            ),
+            "read_options": csv.ReadOptions(column_names=names, use_threads=False, block_size=_BLOCK),
             # In a file of one column, an empty line is how a null is written.
             "parse_options": csv.ParseOptions(
                 delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
@@ -162,6 +167,30 @@ class CsvReader(FormatReader):
                 quoted_strings_can_be_null=False,
             ),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """The lines of a CSV file behind its header, which has ``length`` bytes."""
+
+    file: BinaryIO
+    name: str
+    length: int
+
+    def opened(self) -> io.BufferedReader:
+        """Return them from the first one, decompressed."""
+        self.file.seek(0)
+        stream = io.BufferedReader(decompressed(self.file, self.name))
+        stream.read(self.length)
+        return stream
+
+
+def _noted(text: Iterable[str], read: list[str]) -> Iterator[str]:
+    """Return lines without a byte order mark, and append each to ``read`` as it is."""
+    for line in text:
+        shown = line if read else line.removeprefix("\ufeff")
+        read.append(line)
+        yield shown
 
 
 def _typed(text: str) -> tuple[str, pa.DataType]:
