@@ -27,6 +27,9 @@ __all__ = ["CsvReader", "ParquetReader"]
 
 _ROWS = 10_000
 _BLOCK = 1024 * 1024
+_LONGEST = 256 * _BLOCK
+_TOO_LONG = "straddling object"
+"""In pyarrow's error for a row that is longer than a block."""
 _HEADER = "csv.header"
 _DELIMITER = "csv.delimiter"
 _NULL = "csv.null"
@@ -130,8 +133,7 @@ class CsvReader(FormatReader):
         if not names:
             return
         try:
-            blocks = self._blocks(_Content(file, name, length), names)
-            yield from skipping((connect_columns(_structs(block)) for block in blocks), skip)
+            yield from skipping(self._rows(_Content(file, name, length), names), skip)
         except pa.ArrowException as error:
             raise DataError(f"{name} does not match the CSV settings: {error}; fix the file or the settings") from error
 
@@ -148,14 +150,34 @@ class CsvReader(FormatReader):
             text.detach()
         return found, len("".join(read).encode())
 
-    def _blocks(self, content: _Content, names: list[str]) -> Iterator[pa.RecordBatch]:
+    def _rows(self, content: _Content, names: list[str]) -> Iterator[Data]:
+        """Return the rows; at one that is longer than a block, the file is read again in larger ones."""
+        done, size = 0, _BLOCK
+        while True:
+            try:
+                for block in skipping(self._blocks(content, names, size), done):
+                    yield block
+                    done += len(block)
+                return
+            except pa.ArrowInvalid as error:
+                if _TOO_LONG not in str(error):
+                    raise
+                if size == _LONGEST or (size == _BLOCK and content.has_open_quote()):
+                    raise DataError(
+                        f"{content.name} has a row of more than {size} bytes after row {done}; it may have a quote "
+                        "that is not closed: fix or remove it"
+                    ) from error
+            size = min(4 * size, _LONGEST)
+
+    def _blocks(self, content: _Content, names: list[str], size: int) -> Iterator[Data]:
         stream = content.opened()
         if stream.peek(1):
-            yield from csv.open_csv(stream, **self._options(names))
+            for block in csv.open_csv(stream, **self._options(names, size)):
+                yield connect_columns(_structs(block))
 
-    def _options(self, names: list[str]) -> dict[str, Any]:
+    def _options(self, names: list[str], size: int) -> dict[str, Any]:
         return {
-            "read_options": csv.ReadOptions(column_names=names, use_threads=False, block_size=_BLOCK),
+            "read_options": csv.ReadOptions(column_names=names, use_threads=False, block_size=size),
             # In a file of one column, an empty line is how a null is written.
             "parse_options": csv.ParseOptions(
                 delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
@@ -183,6 +205,13 @@ class _Content:
         stream = io.BufferedReader(decompressed(self.file, self.name))
         stream.read(self.length)
         return stream
+
+    def has_open_quote(self) -> bool:
+        """Return whether a quote is not closed: all that follows it would be one value."""
+        stream, quotes = self.opened(), 0
+        while piece := stream.read(_BLOCK):
+            quotes += piece.count(b'"')
+        return quotes % 2 == 1
 
 
 def _noted(text: Iterable[str], read: list[str]) -> Iterator[str]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from connect_core.connectors.filesystem.formats import column_reading
+from connect_core.connectors.filesystem.formats.column_reading import CsvReader
+from connect_core.errors import DataError
 from tests.connectors.filesystem.reading import Reading, put
 
 pytestmark = pytest.mark.slow
@@ -42,3 +47,31 @@ def test_a_name_may_contain_line_ends(tmp_path: Path, end: str) -> None:
 )
 def test_rows_begin_behind_the_header(tmp_path: Path, data: str, expected: list[list[Any]]) -> None:
     assert rows(tmp_path, data) == expected
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_a_row_may_be_longer_than_a_block(monkeypatch: pytest.MonkeyPatch, name: str, quote: str) -> None:
+    monkeypatch.setattr(column_reading, "_BLOCK", 100)
+    texts = [f"{number}" * size for number, size in enumerate([1, 30, 90, 3, 150, 2, 5000, 1, 500, *[7] * 50])]
+    data = "a,b\n" + "".join(f"{number},{quote}{text}{quote}\n" for number, text in enumerate(texts))
+    file = io.BytesIO(gzip.compress(data.encode()) if name.endswith("gz") else data.encode())
+    reader = CsvReader()
+    reader.configure({})
+    for skip in (0, 3, 7, len(texts)):
+        file.seek(0)
+        parts = [part.to_objects().values for part in reader.read(file, name, (0, 10**6), skip)]
+        assert [value.get("b") for part in parts for value in part] == texts[skip:]
+
+
+def test_a_value_of_megabytes_is_read(tmp_path: Path) -> None:
+    long = "x" * 3_000_000
+    assert rows(tmp_path, f"a,b\n1,{long}\n2,y\n") == [["1", long], ["2", "y"]]
+
+
+@pytest.mark.parametrize("data", ['a,b\n1,2\n3,"4\n' + "5,6\n" * 100, "a,b\n1,2\n" + "3" * 900 + ",4\n"])
+def test_a_row_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: str) -> None:
+    monkeypatch.setattr(column_reading, "_BLOCK", 50)
+    monkeypatch.setattr(column_reading, "_LONGEST", 400)
+    with pytest.raises(DataError, match=r"a\.csv has a row of more than \d+ bytes after row [01]; .*quote"):
+        rows(tmp_path, data)
