@@ -83,8 +83,19 @@ def connect_columns(array: pa.Array, nullable: bool = False) -> Columns:
         try:
             array = array.cast(options=pc.CastOptions(kind, allow_time_truncate=True))
         except pa.ArrowException as error:
-            raise DataError(f"a value does not fit Connect's schema: {error}") from error
+            raise DataError(f"a value{_failing(array, kind)} does not fit Connect's schema: {error}") from error
     return Columns(schema, array)
+
+
+def _failing(array: pa.Array, kind: pa.DataType) -> str:
+    """Return which column does not fit, for an error."""
+    if pa.types.is_struct(kind):
+        for field, column in zip(kind.fields, array.flatten(), strict=True):
+            try:
+                column.cast(options=pc.CastOptions(field.type, allow_time_truncate=True))
+            except pa.ArrowException:
+                return f" of the column {field.name}"
+    return ""
 
 
 def _rest(block: Data, skip: int) -> Data:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
+import zlib
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import pyarrow as pa
 
@@ -16,7 +18,7 @@ from connect_core.connectors.filesystem.formats.maps import formed, maps_to_pair
 from connect_core.connectors.filesystem.formats.reading import FormatReader, Span, connect_columns
 from connect_core.errors import ConfigError, DataError, MissingLibraryError
 
-__all__ = ["AvroReader", "arrow_type"]
+__all__ = ["AvroReader", "Known", "arrow_type"]
 
 _ROWS = 10_000
 _MARKER = 16
@@ -34,14 +36,25 @@ _SCALARS: dict[str, pa.DataType] = {
     "enum": pa.string(),
     "fixed": pa.binary(),
 }
-_LOGICAL: dict[str, pa.DataType] = {
-    "date": pa.date32(),
-    "time-millis": pa.time32("ms"),
-    "time-micros": pa.time64("us"),
-    "timestamp-millis": pa.timestamp("ms", "UTC"),
-    "timestamp-micros": pa.timestamp("us", "UTC"),
-    "uuid": pa.string(),
+_LOGICAL: dict[tuple[str, str], pa.DataType] = {
+    ("int", "date"): pa.date32(),
+    ("int", "time-millis"): pa.time32("ms"),
+    ("long", "time-micros"): pa.time64("us"),
+    ("long", "timestamp-millis"): pa.timestamp("ms", "UTC"),
+    ("long", "timestamp-micros"): pa.timestamp("us", "UTC"),
+    ("long", "local-timestamp-millis"): pa.timestamp("ms", "UTC"),
+    ("long", "local-timestamp-micros"): pa.timestamp("us", "UTC"),
+    ("string", "uuid"): pa.string(),
 }
+"""By type and logical type; Arrow takes the values as they are stored."""
+_DECIMALS = [("bytes", "decimal"), ("fixed", "decimal")]
+_SMALL, _LARGE = 38, 76
+"""Digits of Arrow's decimals."""
+_BROKEN = (ValueError, EOFError, LookupError, TypeError, OverflowError, zlib.error, lzma.LZMAError)
+"""What fastavro and its codecs raise for bytes that are not as they were written."""
+
+Known: TypeAlias = dict[str, pa.DataType | None]
+"""Named types; None while the type is being read."""
 
 
 class AvroReader(FormatReader):
@@ -61,9 +74,10 @@ class AvroReader(FormatReader):
 
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
         """Return blocks of 10,000 records; blocks of the file that are skipped completely are not decoded."""
+        avro = library("fastavro", "avro")
         try:
-            blocks = library("fastavro", "avro").block_reader(file)
-        except (ValueError, EOFError, KeyError, TypeError) as error:
+            blocks = avro.block_reader(file)
+        except (*_BROKEN, avro.schema.SchemaParseException, avro.schema.UnknownType) as error:
             raise DataError(f"{name} is not an Avro file: {error}; replace or remove it") from error
         if _at_first_block(file, span):
             yield from _rows(_records(blocks, span[1], skip), blocks.writer_schema, name)
@@ -104,33 +118,95 @@ def _records(blocks: Iterator[Any], end: int, skip: int) -> Iterator[Any]:
 def _rows(records: Iterator[Any], schema: Any, name: str) -> Iterator[Data]:
     kind = arrow_type(schema, name, {})
     form = maps_to_pairs(_shape(kind))
+    _leave_stored(schema)
     while True:
         try:
             some = list(islice(records, _ROWS))
-        except (ValueError, EOFError, IndexError, OSError) as error:
+        except (*_BROKEN, OSError) as error:
             raise DataError(f"{name} is corrupt: {error}; replace or remove it") from error
         if not some:
             return
+        array = _array(formed(some, form), kind, name)
         try:
-            yield connect_columns(pa.array(formed(some, form), kind), _is_optional(schema))
-        except (pa.ArrowException, OverflowError, TypeError) as error:
-            raise DataError(f"{name} contains a value that does not match its schema: {error}") from error
+            yield connect_columns(array, _is_optional(schema))
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
 
 
-def arrow_type(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataType:
-    """Return the Arrow type of an Avro schema; ``known`` are named types. Raises DataError for a union of several."""
+def _leave_stored(schema: Any) -> None:
+    """Make fastavro return dates, times and UUIDs as they are stored: Python's own end with the year 9999."""
+    if isinstance(schema, list):
+        for one in schema:
+            _leave_stored(one)
+    elif isinstance(schema, dict):
+        if _logical(schema) in _LOGICAL:
+            del schema["logicalType"]
+        parts = [schema.get("type"), schema.get("items"), schema.get("values"), schema.get("fields")]
+        _leave_stored(parts)
+
+
+def _array(rows: list[Any], kind: pa.DataType, name: str) -> pa.Array:
+    try:
+        return pa.array(rows, kind)
+    except (pa.ArrowException, OverflowError, TypeError) as error:
+        where = f" in field {_failing(rows, kind)}" if pa.types.is_struct(kind) else ""
+        raise DataError(
+            f"{name} contains a value that does not match its schema{where}: {error}; correct or remove the file"
+        ) from error
+
+
+def _failing(rows: list[Any], kind: pa.StructType) -> str:
+    """Return the name of the first field with a value that Arrow refuses."""
+    for field in kind.fields:
+        try:
+            pa.array([row[field.name] for row in rows], field.type)
+        except (pa.ArrowException, OverflowError, TypeError):
+            break
+    return str(field.name)
+
+
+def arrow_type(schema: Any, file: str, known: Known) -> pa.DataType:
+    """Return the Arrow type of an Avro schema. Raises DataError for a union of several, and for recursive types."""
     if isinstance(schema, list):
         return _of_union(schema, file, known)
     if isinstance(schema, str):
-        return known[schema] if schema in known else _SCALARS[schema]
-    if schema.get("logicalType") == "decimal":
-        return pa.decimal128(38, schema.get("scale", 0))
-    if schema.get("logicalType") in _LOGICAL:
-        return _LOGICAL[schema["logicalType"]]
-    return _of_map(schema, file, known)
+        return _of_name(schema, file, known)
+    found = _of_logical(schema)
+    if found is None:
+        found = _of_map(schema, file, known)
+    if "name" in schema:
+        known[schema["name"]] = found
+    return found
 
 
-def _of_map(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataType:
+def _logical(schema: Any) -> tuple[Any, Any] | None:
+    kind, logical = schema.get("type"), schema.get("logicalType")
+    return (kind, logical) if isinstance(kind, str) and isinstance(logical, str) else None
+
+
+def _of_logical(schema: Any) -> pa.DataType | None:
+    logical = _logical(schema)
+    if logical not in _DECIMALS:
+        return None if logical is None else _LOGICAL.get(logical)
+    scale = schema.get("scale", 0)
+    if max(schema.get("precision", 0), scale) <= _SMALL:
+        return pa.decimal128(_SMALL, scale)
+    return pa.decimal256(_LARGE, min(scale, _LARGE))
+
+
+def _of_name(name: str, file: str, known: Known) -> pa.DataType:
+    if name not in known:
+        return _SCALARS[name]
+    found = known[name]
+    if found is None:
+        raise DataError(
+            f"{file} has the type {name}, which contains itself: recursive types are not supported; write the file "
+            "without them"
+        )
+    return found
+
+
+def _of_map(schema: Any, file: str, known: Known) -> pa.DataType:
     kind = schema["type"]
     if kind == "array":
         return pa.list_(arrow_type(schema["items"], file, known))
@@ -138,26 +214,23 @@ def _of_map(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataTyp
         return pa.map_(pa.string(), arrow_type(schema["values"], file, known))
     if kind in ("record", "error"):
         return _of_record(schema, file, known)
-    found = arrow_type(kind, file, known)
-    if "name" in schema:
-        known[schema["name"]] = found
-    return found
+    return arrow_type(kind, file, known)
 
 
-def _of_union(schema: list[Any], file: str, known: dict[str, pa.DataType]) -> pa.DataType:
+def _of_union(schema: list[Any], file: str, known: Known) -> pa.DataType:
     some = [one for one in schema if one != "null"]
     if len(some) > 1:
         raise DataError(f"{file} has a union of several types, for which Connect has no schema; write it with one type")
     return arrow_type(some[0], file, known) if some else pa.null()
 
 
-def _of_record(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataType:
+def _of_record(schema: Any, file: str, known: Known) -> pa.DataType:
+    known[schema["name"]] = None
     fields = []
     for field in schema["fields"]:
         kind = arrow_type(field["type"], file, known)
         fields.append(pa.field(field["name"], kind, nullable=_is_optional(field["type"])))
-    known[schema["name"]] = pa.struct(fields)
-    return known[schema["name"]]
+    return pa.struct(fields)
 
 
 def _is_optional(schema: Any) -> bool:
