@@ -8,11 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from connect_core.api.batch import Batch
 from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.filesystem.batch_rows import Extras
+from connect_core.connectors.filesystem.choices import FORMATS
 from connect_core.connectors.filesystem.source.connector import FileSystemSourceConnector
+from connect_core.connectors.filesystem.storages import LocalStorage
+from connect_core.connectors.filesystem.tables import table_of
 from connect_core.testing.source_engine import Lane, Position, SourceEngine, position_after
 
-__all__ = ["Reading", "put"]
+__all__ = ["Reading", "put", "written"]
+
+VALUES_ONLY = Extras()
 
 
 class Reading:
@@ -54,3 +61,19 @@ def put(place: Path, data: str | bytes, at: float | None = None) -> None:
     place.write_bytes(data.encode() if isinstance(data, str) else data)
     then = time.time() - 60 if at is None else at
     os.utime(place, (then, then))
+
+
+def written(folder: Path, form: str, records: Any, extras: Any = VALUES_ONLY, **config: Any) -> None:
+    """Write records to one file, as the sink does."""
+    made = FORMATS.built_in[form]()
+    made.configure(config)
+    rows = made.rows(Batch.from_records(records), extras)
+    (folder / "in").mkdir(exist_ok=True)
+    storage = LocalStorage(folder / "in")
+    staging = storage.staging(folder / "in/_connect/1")
+    output = staging.create("0", "x")
+    writer = made.open(output, rows.columns)
+    chunks = [[array] for array in rows.arrays]
+    writer.write(table_of(chunks, rows.columns, rows.length))
+    writer.close()
+    staging.publish(output.finish(), f"file.{made.extension}")

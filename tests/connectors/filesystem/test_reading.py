@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from connect_core.api import SinkRecord
-from connect_core.api.batch import Batch
 from connect_core.api.data import (
     OPTIONAL_BYTES_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
@@ -27,36 +26,16 @@ from connect_core.api.data import (
 )
 from connect_core.api.headers import Headers
 from connect_core.connectors.filesystem.batch_rows import Extras
-from connect_core.connectors.filesystem.choices import FORMATS
 from connect_core.connectors.filesystem.formats import line_reading
 from connect_core.connectors.filesystem.formats.avro import reading as avro_reading
 from connect_core.connectors.filesystem.formats.avro.reading import AvroReader
 from connect_core.connectors.filesystem.formats.line_reading import RawReader, TextReader
-from connect_core.connectors.filesystem.storages import LocalStorage
-from connect_core.connectors.filesystem.tables import table_of
 from connect_core.errors import DataError
-from tests.connectors.filesystem.reading import Reading, put
+from tests.connectors.filesystem.reading import Reading, put, written
 
 pytestmark = pytest.mark.slow
 
-VALUES_ONLY = Extras()
 NUMBER = {"type": "record", "name": "number", "fields": [{"name": "n", "type": "long"}]}
-
-
-def written(folder: Any, form: Any, records: Any, extras: Any = VALUES_ONLY, **config: Any) -> None:
-    """Write records to one file, as the sink does."""
-    made = FORMATS.built_in[form]()
-    made.configure(config)
-    rows = made.rows(Batch.from_records(records), extras)
-    (folder / "in").mkdir(exist_ok=True)
-    storage = LocalStorage(folder / "in")
-    staging = storage.staging(folder / "in/_connect/1")
-    output = staging.create("0", "x")
-    writer = made.open(output, rows.columns)
-    chunks = [[array] for array in rows.arrays]
-    writer.write(table_of(chunks, rows.columns, rows.length))
-    writer.close()
-    staging.publish(output.finish(), f"file.{made.extension}")
 
 
 def read(folder: Any, form: Any, **config: Any) -> list[Any]:

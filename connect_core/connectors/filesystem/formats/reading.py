@@ -14,11 +14,20 @@ from connect_core.api.batch import Columns, Data, Objects
 from connect_core.connectors.filesystem.pluggable import Pluggable
 from connect_core.errors import DataError
 
-__all__ = ["FormatReader", "Span", "compression_of", "connect_columns", "decompressed", "skipping"]
+__all__ = [
+    "FormatReader",
+    "Span",
+    "compression_of",
+    "connect_columns",
+    "decompressed",
+    "has_only_nulls",
+    "skipping",
+]
 
 Span = tuple[int, int]
 """The bytes [begin, end) of a file."""
 
+_ONLY_NULLS = b"connect_core.only_nulls"
 _CODECS = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -75,8 +84,14 @@ def skipping(blocks: Iterator[Data], skip: int) -> Iterator[Data]:
 def connect_columns(array: pa.Array, nullable: bool = False) -> Columns:
     """Return a column in the Arrow type of its Connect schema. Raises DataError for types and values without one.
 
-    Points in time are truncated to milliseconds.
+    Points in time are truncated to milliseconds. A column that Arrow knows only nulls of becomes optional strings, as
+    FileSystemSink writes one of its type where all rows of a file are null; ``has_only_nulls`` tells it from strings.
     """
+    if pa.types.is_null(array.type):
+        return Columns(None, array)
+    given, known = array.type, _without_null_types(array.type)
+    if known != given:
+        array = array.cast(known)
     schema = from_arrow_field(pa.field("value", array.type, nullable=nullable))
     kind = to_arrow_type(schema)
     if array.type != kind:
@@ -84,7 +99,38 @@ def connect_columns(array: pa.Array, nullable: bool = False) -> Columns:
             array = array.cast(options=pc.CastOptions(kind, allow_time_truncate=True))
         except pa.ArrowException as error:
             raise DataError(f"a value{_failing(array, kind)} does not fit Connect's schema: {error}") from error
-    return Columns(schema, array)
+    return Columns(schema, _marked(array, given))
+
+
+def has_only_nulls(field: pa.Field) -> bool:
+    """Return whether a column of ``connect_columns`` had no type in its file."""
+    return field.metadata is not None and _ONLY_NULLS in field.metadata
+
+
+def _without_null_types(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_null(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_null_types(field.type)) for field in kind.fields])
+    if pa.types.is_map(kind):
+        item = kind.item_field.with_type(_without_null_types(kind.item_type))
+        return pa.map_(kind.key_field, item, keys_sorted=kind.keys_sorted)
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_null_types(kind.value_type)))
+    return kind
+
+
+def _marked(array: pa.Array, given: pa.DataType) -> pa.Array:
+    """Return a struct column with a mark at the columns that had no type."""
+    if not pa.types.is_struct(given) or array.null_count:
+        return array
+    if not any(pa.types.is_null(field.type) for field in given.fields):
+        return array
+    fields = [
+        field.with_metadata({**(field.metadata or {}), _ONLY_NULLS: b""}) if pa.types.is_null(one.type) else field
+        for field, one in zip(array.type.fields, given.fields, strict=True)
+    ]
+    return pa.StructArray.from_arrays(array.flatten(), fields=fields)
 
 
 def _failing(array: pa.Array, kind: pa.DataType) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from connect_core.api.batch import Columns, Data, Objects
 from connect_core.api.data import OPTIONAL_BYTES_SCHEMA, STRING_SCHEMA
 from connect_core.api.headers import Headers
-from connect_core.connectors.filesystem.formats.reading import connect_columns
+from connect_core.connectors.filesystem.formats.reading import connect_columns, has_only_nulls
 from connect_core.connectors.filesystem.rows import VALUE
 from connect_core.errors import DataError
 
@@ -64,11 +64,18 @@ class Restoring:
         wanted = ((self.key, (_KEY,)), (self.metadata, _PLACE), (self.headers, (_HEADERS,)))
         return tuple(name for is_wanted, names in wanted if is_wanted for name in names)
 
+    def _is_taken(self, name: str) -> bool:
+        """Return whether a column is not a field of the value."""
+        return name in self._taken or (self.unwrap and name == VALUE)
+
     def _of_columns(self, data: Columns) -> Restored:
         array = data.array
         if not pa.types.is_struct(array.type):
             raise DataError("rows have no columns: include.key, include.metadata and include.headers need them")
-        columns = dict(zip(array.type.names, array.flatten(), strict=True))
+        columns = {
+            field.name: pa.nulls(len(array)) if self._is_taken(field.name) and has_only_nulls(field) else column
+            for field, column in zip(array.type.fields, array.flatten(), strict=True)
+        }
         taken = self._checked(columns)
         rest = {name: column for name, column in columns.items() if name not in taken}
         nothing = Columns(None, pa.nulls(len(array)))

@@ -1,4 +1,4 @@
-"""Headers and rows of CSV files that are not one line of a few bytes."""
+"""Headers and rows of CSV files that are not one line of a few bytes; columns that have no type."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
+from connect_core.api import SinkRecord
+from connect_core.api.data import OPTIONAL_STRING_SCHEMA
+from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.formats import column_reading
 from connect_core.connectors.filesystem.formats.column_reading import CsvReader
 from connect_core.errors import DataError
-from tests.connectors.filesystem.reading import Reading, put
+from connect_core.testing.source_engine import Lane
+from tests.connectors.filesystem.reading import Reading, put, written
 
 pytestmark = pytest.mark.slow
 
@@ -75,3 +79,27 @@ def test_a_row_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(column_reading, "_LONGEST", 400)
     with pytest.raises(DataError, match=r"a\.csv has a row of more than \d+ bytes after row [01]; .*quote"):
         rows(tmp_path, data)
+
+
+@pytest.mark.parametrize("form", ["parquet", "avro"])
+@pytest.mark.parametrize("lane", list(Lane))
+def test_a_column_of_nulls_alone_is_optional_strings(tmp_path: Path, form: str, lane: Lane) -> None:
+    value = {"n": 1, "a": None, "b": {"c": None, "d": 1}, "e": [None], "f": [], "g": [{"x": None, "y": 1}]}
+    written(tmp_path, form, [SinkRecord("t", 0, None, None, None, value, kafka_offset=0)])
+    (found,) = Reading(tmp_path, lane, format=form).interval()
+    assert [found.value.get(name) for name in ("n", "a", "e", "f")] == [1, None, [None], []]
+    assert (found.value.get("b").get("c"), found.value.get("b").get("d")) == (None, 1)
+    assert [(one.get("x"), one.get("y")) for one in found.value.get("g")] == [(None, 1)]
+    assert found.value_schema.field("a").schema == OPTIONAL_STRING_SCHEMA
+
+
+@pytest.mark.parametrize("form", ["parquet", "avro"])
+@pytest.mark.parametrize("unwrap", [True, False])
+def test_keys_and_values_of_nulls_alone_are_nulls(tmp_path: Path, form: str, unwrap: bool) -> None:
+    value = None if unwrap else {"n": 1}
+    records = [SinkRecord("t", 0, None, None, None, value, 5, kafka_offset=n) for n in range(2)]
+    written(tmp_path, form, records, Extras(True, True, False))
+    include = {"include.key": "true", "include.metadata": "true", "unwrap.value": str(unwrap).lower()}
+    found = Reading(tmp_path, format=form, **include).interval()
+    assert [(record.key_schema, record.key, record.timestamp) for record in found] == [(None, None, 5)] * 2
+    assert [record.value and record.value.get("n") for record in found] == [value and value["n"]] * 2
