@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -83,8 +84,8 @@ class Restoring:
         return Restored(
             value=self._value(rest, array),
             key=connect_columns(taken[_KEY], nullable=True) if self.key else nothing,
-            topic=taken[_TOPIC].cast(pa.string()) if self.metadata else None,
-            partition=taken[_PARTITION].cast(pa.int32()) if self.metadata else None,
+            topic=_cast(taken[_TOPIC], pa.string(), _TOPIC) if self.metadata else None,
+            partition=_cast(taken[_PARTITION], pa.int32(), _PARTITION) if self.metadata else None,
             timestamp=_millis_of(taken[_TIMESTAMP]) if self.metadata else None,
             headers=None if headers is None else tuple(self._headers(one) for one in headers.to_pylist()),
         )
@@ -115,24 +116,43 @@ class Restoring:
         return Restored(
             value=Objects(none, values),
             key=Objects(none, [part[_KEY] for part in parts] if self.key else none),
-            topic=pa.array([part[_TOPIC] for part in parts], pa.string()) if self.metadata else None,
-            partition=pa.array([part[_PARTITION] for part in parts], pa.int32()) if self.metadata else None,
-            timestamp=pa.array([_millis(part[_TIMESTAMP]) for part in parts], pa.int64()) if self.metadata else None,
+            topic=_array((part[_TOPIC] for part in parts), pa.string(), _TOPIC) if self.metadata else None,
+            partition=_array((part[_PARTITION] for part in parts), pa.int32(), _PARTITION) if self.metadata else None,
+            timestamp=_times(part[_TIMESTAMP] for part in parts) if self.metadata else None,
             headers=tuple(self._headers(part[_HEADERS]) for part in parts) if self.headers else None,
         )
 
     def _bare(self, value: dict[str, Any]) -> Any:
         return value.get(VALUE) if self.unwrap else value
 
-    def _headers(self, given: Sequence[Mapping[str, Any]] | None) -> Headers:
+    def _headers(self, given: Any) -> Headers:
         headers = Headers()
-        for one in given or ():
-            value = one["value"]
+        for name, value in _pairs(given):
             if self.header_bytes:
-                headers.add(one["name"], _decoded(value), OPTIONAL_BYTES_SCHEMA)
+                headers.add(name, _decoded(value), OPTIONAL_BYTES_SCHEMA)
             else:
-                headers.add(one["name"], value, None if value is None else STRING_SCHEMA)
+                headers.add(name, value, None if value is None else STRING_SCHEMA)
         return headers
+
+
+def _pairs(given: Any) -> list[tuple[str, str | None]]:
+    """Return the names and values in a value of the column _headers, which is text in CSV files."""
+    if not given:
+        return []
+    try:
+        pairs = [(one["name"], one["value"]) for one in (json.loads(given) if isinstance(given, str) else given)]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise DataError(_no_headers(given)) from error
+    if not all(isinstance(name, str) and (value is None or isinstance(value, str)) for name, value in pairs):
+        raise DataError(_no_headers(given))
+    return pairs
+
+
+def _no_headers(given: Any) -> str:
+    return (
+        f"_headers is {str(given)[:80]!r}, which is not a list of objects with name and value, both texts; correct the "
+        "file, or set include.headers=false"
+    )
 
 
 def _map(value: Any) -> dict[str, Any]:
@@ -141,12 +161,34 @@ def _map(value: Any) -> dict[str, Any]:
     return value
 
 
+def _cast(column: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
+    try:
+        return column.cast(kind)
+    except pa.ArrowException as error:
+        raise DataError(_no_place(name, kind, error)) from error
+
+
+def _array(values: Iterable[Any], kind: pa.DataType, name: str) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        raise DataError(_no_place(name, kind, error)) from error
+
+
+def _no_place(name: str, kind: pa.DataType, error: Exception) -> str:
+    return f"{name} has a value that is not {kind}: {error}; correct the file, or set include.metadata=false"
+
+
 def _millis_of(array: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(array.type):
         return array.cast(pa.timestamp("ms", array.type.tz)).cast(pa.int64())
     if pa.types.is_string(array.type):
-        return pa.array([_millis(text) for text in array.to_pylist()], pa.int64())
-    return array.cast(pa.int64())
+        return _times(array.to_pylist())
+    return _cast(array, pa.int64(), _TIMESTAMP)
+
+
+def _times(values: Iterable[Any]) -> pa.Array:
+    return _array([_millis(value) for value in values], pa.int64(), _TIMESTAMP)
 
 
 def _millis(value: Any) -> int | None:
@@ -155,8 +197,10 @@ def _millis(value: Any) -> int | None:
         return value
     try:
         return round(datetime.fromisoformat(str(value)).timestamp() * 1000)
-    except ValueError as error:
-        raise DataError(f"_timestamp is {value!r}, which is not an ISO 8601 time") from error
+    except (ValueError, OverflowError) as error:
+        raise DataError(
+            f"_timestamp is {value!r}, which is not an ISO 8601 time; correct the file, or set include.metadata=false"
+        ) from error
 
 
 def _decoded(value: str | None) -> bytes | None:
