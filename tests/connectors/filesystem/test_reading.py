@@ -7,6 +7,7 @@ import io
 import json
 from decimal import Decimal as Number
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import fastavro
@@ -190,6 +191,24 @@ def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
     put(tmp_path / "in/a.json", '{"a": 1}\n{"a": \n')
     with pytest.raises(DataError, match=r"a\.json has a line that is not JSON"):
         read(tmp_path, "json")
+
+
+def test_a_line_of_json_that_is_too_deep_is_named(tmp_path: Path) -> None:
+    put(tmp_path / "in/a.json", "1\n" + "[" * 5000 + "]" * 5000)
+    with pytest.raises(DataError, match=r"a\.json has a line of too many lists or objects in each other: \[\["):
+        read(tmp_path, "json")
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "text", "raw"])
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+@pytest.mark.parametrize("kept", [0, 0.5])
+def test_a_compressed_file_that_is_broken_is_named(tmp_path: Path, form: str, ending: str, kept: float) -> None:
+    random = Random(1)
+    lines = b"".join(b"%d\n" % random.getrandbits(60) for _ in range(20_000))
+    whole = pa.compress(lines, {"gz": "gzip", "zst": "zstd"}[ending], asbytes=True)
+    put(tmp_path / f"in/a.{ending}", whole[: int(len(whole) * kept)] + b"not compressed")
+    with pytest.raises(DataError, match=rf"a\.{ending} .*(?:replace|remove) (?:or remove )?it"):
+        read(tmp_path, form)
 
 
 def test_numbers_of_json_are_exact(tmp_path: Path) -> None:

@@ -140,5 +140,14 @@ def _parsed(line: bytes, name: str) -> Any:
         # orjson makes floats of integers of more than 64 bits, and refuses NaN.
         return json.loads(line)
     except ValueError as error:
-        shown = line[:80].decode("utf-8", "replace")
-        raise DataError(f"{name} has a line that is not JSON ({error}): {shown}; correct or remove the file") from error
+        raise DataError(
+            f"{name} has a line that is not JSON ({error}): {_shown(line)}; correct or remove the file"
+        ) from error
+    except RecursionError as error:
+        raise DataError(
+            f"{name} has a line of too many lists or objects in each other: {_shown(line)}; correct or remove the file"
+        ) from error
+
+
+def _shown(line: bytes) -> str:
+    return line[:80].decode("utf-8", "replace")

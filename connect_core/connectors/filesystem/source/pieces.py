@@ -10,6 +10,7 @@ from connect_core.connectors.filesystem.formats.reading import compression_of
 from connect_core.connectors.filesystem.source.config import SourceSettings
 from connect_core.connectors.filesystem.source.piece import Piece
 from connect_core.connectors.filesystem.storages import FileEntry, SourceFiles
+from connect_core.errors import DataError
 
 __all__ = ["PIECE_BYTES", "has_rows", "pieces_of", "rows_of"]
 
@@ -35,7 +36,18 @@ def rows_of(files: SourceFiles, reader: FormatReader, piece: Piece, skip: int) -
     Raises FileGoneError, FileChangedError and DataError.
     """
     with files.open(piece.entry) as file:
-        for block in reader.read(file, piece.entry.name, (piece.begin, piece.end), skip):
+        blocks = reader.read(file, piece.entry.name, (piece.begin, piece.end), skip)
+        for block in _readable(blocks, piece.entry.name):
             if len(block):
                 files.check(piece.entry)
                 yield block
+
+
+def _readable(blocks: Iterator[Data], name: str) -> Iterator[Data]:
+    try:
+        yield from blocks
+    except OSError as error:
+        # Errors of the operating system have a number; those for bytes that cannot be decompressed have none.
+        if error.errno is not None:
+            raise
+        raise DataError(f"{name} is corrupt: {error}; replace or remove it") from error
