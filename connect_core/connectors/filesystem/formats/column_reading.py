@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from connect_core.api.batch import Data
+from connect_core.api.batch import Columns, Data
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
 from connect_core.connectors.filesystem.formats.reading import (
     FormatReader,
@@ -62,7 +62,7 @@ class ParquetReader(FormatReader):
                 while groups and skip >= parquet.metadata.row_group(groups[0]).num_rows:
                     skip -= parquet.metadata.row_group(groups.pop(0)).num_rows
                 blocks = parquet.iter_batches(_ROWS, row_groups=groups, use_threads=False) if groups else ()
-                yield from skipping((connect_columns(_structs(block)) for block in blocks), skip)
+                yield from skipping((_rows(block, name) for block in blocks), skip)
         except pa.ArrowException as error:
             raise DataError(f"{name} is not a Parquet file that can be read: {error}; replace or remove it") from error
 
@@ -173,7 +173,7 @@ class CsvReader(FormatReader):
         stream = content.opened()
         if stream.peek(1):
             for block in csv.open_csv(stream, **self._options(names, size)):
-                yield connect_columns(_structs(block))
+                yield _rows(block, content.name)
 
     def _options(self, names: list[str], size: int) -> dict[str, Any]:
         return {
@@ -229,9 +229,13 @@ def _typed(text: str) -> tuple[str, pa.DataType]:
     return name, _KINDS[kind]
 
 
-def _structs(block: pa.RecordBatch) -> pa.StructArray:
-    """Return rows as structs, none of which is null."""
-    return pa.StructArray.from_arrays(block.columns, fields=list(block.schema))
+def _rows(block: pa.RecordBatch, name: str) -> Columns:
+    """Return rows as structs, none of which is null. Raises DataError naming the file."""
+    array = pa.StructArray.from_arrays(block.columns, fields=list(block.schema))
+    try:
+        return connect_columns(array)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
 
 
 def _groups(metadata: pq.FileMetaData, span: Span) -> Iterator[int]:

@@ -7,6 +7,8 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from connect_core.api import SinkRecord
@@ -103,3 +105,17 @@ def test_keys_and_values_of_nulls_alone_are_nulls(tmp_path: Path, form: str, unw
     found = Reading(tmp_path, format=form, **include).interval()
     assert [(record.key_schema, record.key, record.timestamp) for record in found] == [(None, None, 5)] * 2
     assert [record.value and record.value.get("n") for record in found] == [value and value["n"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (pa.array([1], pa.duration("s")), r"a\.parquet: Arrow's type duration"),
+        (pa.array([10**50], pa.decimal256(60, 2)), r"a\.parquet: a value of the column b does not fit"),
+    ],
+)
+def test_a_column_that_connect_does_not_have_is_named(tmp_path: Path, column: pa.Array, text: str) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"a": [1], "b": column}), tmp_path / "in/a.parquet")
+    with pytest.raises(DataError, match=text):
+        Reading(tmp_path, format="parquet").interval()
