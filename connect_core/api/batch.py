@@ -282,9 +282,10 @@ def _positions(records: Sequence[ConnectRecord]) -> SourcePositions:
         key = tuple(partition.items())
         if key not in table:
             table[key] = len(partitions)
-            partitions.append(partition)
+            partitions.append(dict(partition))
         index.append(table[key])
-        offsets.append(record.source_offset)
+        # A copy, since a task may change its map before this position is committed.
+        offsets.append(None if record.source_offset is None else dict(record.source_offset))
     return SourcePositions(tuple(partitions), pa.array(index, pa.int32()), tuple(offsets))
 
 

@@ -147,13 +147,16 @@ class SourceTask(Task):
     def poll(self) -> Sequence[SourceRecord] | None:
         """Return the next records, in source order; may block; ``None`` if there are none yet.
 
-        RetriableError: polled again with backoff. Any other exception fails the task.
+        Everything in them may be reused once ``poll`` is called again: all is converted by then. Only ``commit_record``
+        comes later, and gets the same objects. RetriableError: polled again with backoff. Any other exception fails the
+        task.
         """
 
     def poll_batch(self) -> Batch | Prepared | None:
         """Return the next records as columns; ``None`` if ``poll`` is to be called instead.
 
-        A task that implements this returns an empty batch when there is nothing.
+        A task that implements this returns an empty batch when there is nothing. It is called again before the batch is
+        converted, so nothing in a batch may change later.
         """
         return None
 

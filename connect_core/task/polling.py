@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from queue import Empty, Queue
 
@@ -33,7 +33,8 @@ class Polled:
 
     ``states``: the private state that belongs to the last offset of each source partition, by its canonical JSON.
     ``result``: what the task itself made of the batch, ``failures``: the rows that failed in doing so (``take_over``).
-    ``is_interruptible``: whether the interval may end after it.
+    ``is_interruptible``: whether the interval may end after it. ``is_lent``: whether the next poll may change its
+    objects, as a result of ``poll``; it then begins only at ``Poller.proceed``.
     """
 
     batch: Batch | None
@@ -44,6 +45,7 @@ class Polled:
     result: Batch | None = None
     failures: Sequence[RowFailure] = ()
     is_interruptible: bool = True
+    is_lent: bool = False
 
 
 @dataclass(slots=True)
@@ -51,6 +53,9 @@ class Poller:
     """Starts a task, then calls its ``poll_batch`` or ``poll`` until stopped, all in one thread.
 
     ``seconds``: how long ``start`` may take. A poll may block forever: the interval ends without it.
+
+    ``poll_batch`` is one call ahead of its consumer. ``poll`` waits until its last result has been converted, since a
+    task may reuse the objects of that result: in Connect one thread polls and converts.
     """
 
     task: SourceTask
@@ -58,6 +63,8 @@ class Poller:
     seconds: float = 300.0
     _answers: Queue[Polled] = field(default_factory=Queue)
     _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_AHEAD))
+    _is_lent: bool = False
+    _returned: threading.Event = field(default_factory=threading.Event)
     _has_stopped: bool | None = None
     _stopping: threading.Event = field(default_factory=threading.Event)
     _hooks: HookThread | None = None
@@ -72,16 +79,29 @@ class Poller:
         self._hooks.begin(self._poll_until_stopped)
 
     def next(self, seconds: float) -> Polled | None:
-        """Return the next result, or ``None`` if none came in time. Raises what ``poll`` raised, as ConnectError."""
+        """Return the next result, or ``None`` if none came in time. Raises what ``poll`` raised, as ConnectError.
+
+        Nothing of the result before is needed any more.
+        """
+        self.proceed()
         try:
             answer = self._answers.get(timeout=max(seconds, 0.001))
         except Empty:
             return None
-        self._room.release()
+        if answer.is_lent:
+            self._is_lent = True
+        else:
+            self._room.release()
         if answer.error is not None:
             error = hook_error(self.task, "poll", answer.error)
             raise error from (error.__cause__ if error is answer.error else answer.error)
         return answer
+
+    def proceed(self) -> None:
+        """Let the task poll again: the objects of the last result are needed no more, as they have been converted."""
+        if self._is_lent:
+            self._is_lent = False
+            self._returned.set()
 
     def stop(self, seconds: float) -> bool:
         """Stop the task, once, and wait at most this long → whether ``stop`` and ``poll`` have returned.
@@ -100,17 +120,23 @@ class Poller:
             _LOG.warning("%s.poll did not return within %g s after stop", class_name(self.task), seconds)
         return self._has_stopped and self._is_over()
 
-    def last(self, seconds: float) -> list[Polled]:
+    def last(self, seconds: float) -> Iterator[Polled]:
         """Stop the task → what it had polled, and what the poll in progress returned, if it did so in time.
 
         Without this, a source with slow polls would never make progress. What a poll raises after ``stop`` is ignored.
         Connect: ``AbstractWorkerSourceTask.execute``.
         """
+        self._stopping.set()
+        # Before ``stop``, which may clear the objects that the task reuses.
+        yield from self._waiting()
         self.stop(seconds)
-        answers: list[Polled] = []
+        yield from self._waiting()
+
+    def _waiting(self) -> Iterator[Polled]:
         while not self._answers.empty():
-            answers.append(self._answers.get_nowait())
-        return [answer for answer in answers if answer.batch is not None]
+            answer = self._answers.get_nowait()
+            if answer.batch is not None:
+                yield answer
 
     def _is_over(self) -> bool:
         return self._ended.is_set() or not self._polling.is_set()
@@ -146,7 +172,10 @@ class Poller:
 
     def _poll_records(self) -> Polled:
         records = self.task.poll()
-        return self._polled(Batch.from_records(records), records) if records else self._nothing()
+        if not records:
+            return self._nothing()
+        # A copy, since the task may reuse the list as well.
+        return replace(self._polled(Batch.from_records(records), tuple(records)), is_lent=True)
 
     def _nothing(self) -> Polled:
         return Polled(None, is_interruptible=self.task.is_interruptible())
@@ -158,10 +187,15 @@ class Poller:
         states = {canonical(one): self.task.offset_state(one) for one in partitions}
         # Taken here as well: what the next poll requests concerns the next batch.
         boundaries = self.transactions.take(records) if self.transactions is not None else Boundaries()
-        known = {key: state for key, state in states.items() if state is not None}
+        known = {key: dict(state) for key, state in states.items() if state is not None}
         return Polled(batch, records, known, boundaries, is_interruptible=self.task.is_interruptible())
 
     def _put(self, answer: Polled) -> None:
+        self._returned.clear()
         self._answers.put(answer)
-        while not self._room.acquire(timeout=0.1) and not self._stopping.is_set():
+        go_on = self._returned.wait if answer.is_lent else self._acquire_room
+        while not go_on(0.1) and not self._stopping.is_set():
             continue
+
+    def _acquire_room(self, seconds: float) -> bool:
+        return self._room.acquire(timeout=seconds)

@@ -91,6 +91,18 @@ class _Transaction:
     states: dict[str, Mapping[str, str]] = field(default_factory=dict)
     acknowledged: list[_Acknowledged] = field(default_factory=list)
 
+    def advance(self, answer: Polled, batch: Batch) -> None:
+        """Move the offsets to the end of a batch."""
+        assert batch.positions is not None
+        self.states.update(answer.states)
+        for partition, offset in batch.positions.last():
+            self.offsets[canonical(partition)] = (partition, offset)
+
+    def aborted(self) -> _Transaction:
+        """Return the one that takes over what an abort leaves."""
+        told = [one.dropped() for one in self.acknowledged]
+        return _Transaction(offsets=self.offsets, states=self.states, acknowledged=told, dropped=self.records)
+
 
 @dataclass(slots=True)
 class SourceAttempt:
@@ -122,22 +134,23 @@ class SourceAttempt:
     _has_answered: bool = False
     _is_interruptible: bool = True
     _keeps_places: bool = field(init=False)
+    _poller: Poller = field(init=False)
     _hooks: HookThread = field(init=False)
 
     def __post_init__(self) -> None:
         self._keeps_places = self.task.wants_places(self.task_config)
+        self._poller = Poller(self.task, self.context.transaction_context, self.timeouts.hook_seconds)
         # Not the polling thread: a poll may block forever.
         self._hooks = HookThread(self.task, self.timeouts.hook_seconds)
 
     def run(self) -> None:
         """Run the task to the end of its interval. Raise ConnectError."""
-        task, transactions = self.task, self.context.transaction_context
-        poller = Poller(task, transactions, self.timeouts.hook_seconds)
+        task, poller = self.task, self._poller
         try:
             self._hooks.call("initialize", lambda: task.initialize(self.context))
             poller.start(self.task_config)
-            self._work_off(poller)
-            self._send_last(poller)
+            self._work_off()
+            self._send_last()
             self._finish()
         finally:
             self._hooks.close()
@@ -171,10 +184,10 @@ class SourceAttempt:
         """Whether the task has begun a transaction and not yet ended it: only the task may end it."""
         return self.boundary.is_connectors and self._open.records > 0
 
-    def _work_off(self, poller: Poller) -> None:
+    def _work_off(self) -> None:
         last_data = time.monotonic()
         while not self.control.is_stopping and (self._must_go_on or not self.is_capped()):
-            answer = poller.next(min(self._idle_left(last_data), self._transaction_left()))
+            answer = self._poller.next(min(self._idle_left(last_data), self._transaction_left()))
             if answer is not None:
                 self._has_answered = True
                 self._is_interruptible = answer.is_interruptible
@@ -190,11 +203,11 @@ class SourceAttempt:
                 # Only now: the time spent sending is not idle time of the source.
                 last_data = time.monotonic()
 
-    def _send_last(self, poller: Poller) -> None:
+    def _send_last(self) -> None:
         """Send what was polled before the task stopped, but not beyond a cap."""
         if self._read and self.is_capped():
             return
-        for answer in poller.last(self.timeouts.stop_seconds):
+        for answer in self._poller.last(self.timeouts.stop_seconds):
             if answer.batch is not None:
                 self._send_all(answer, answer.batch)
 
@@ -207,11 +220,11 @@ class SourceAttempt:
             self._fail_row(answer, failure)
         first = 0
         for row, boundary in answer.boundaries.rows:
-            self._send(answer, _rows(batch, first, row + 1))
+            self._send(answer, batch, first, row + 1)
             self._end_transaction(boundary)
             first = row + 1
         if first < len(batch):
-            self._send(answer, _rows(batch, first, len(batch)))
+            self._send(answer, batch, first, len(batch))
         if answer.boundaries.last is not None:
             self._end_transaction(answer.boundaries.last)
 
@@ -226,7 +239,9 @@ class SourceAttempt:
             self._drop()
         self._commit()
 
-    def _send(self, answer: Polled, batch: Batch) -> None:
+    def _send(self, answer: Polled, polled: Batch, first: int, end: int) -> None:
+        """Send the rows [first, end) of what was polled."""
+        batch = _rows(polled, first, end)
         skipped = self.pipeline.tolerance.skipped
         given = batch if answer.result is None else answer.result
         produced = self.converters.from_connect(self.pipeline.apply(given))
@@ -235,14 +250,20 @@ class SourceAttempt:
         self.target_topics.ensure(topics)
         tolerates = self.pipeline.tolerance.settings.tolerate_all
         refused = partial(self._skip, produced.batch) if tolerates else None
+        is_converted = end == len(polled)
+        if is_converted and refused is None:
+            self._poller.proceed()
         deliveries = self.writer.produce(produced.batch, produced.keys, produced.values, produced.headers, refused)
+        if is_converted:
+            # Only now if records may be refused: their dead letters are made of the polled objects.
+            self._poller.proceed()
         if _is_overridden(self.task, "commit_record") or _is_overridden(self.task, "commit_batch"):
             self._remember(answer, batch, produced.batch, deliveries)
         self._open.records += len(batch)
         self._open.dropped += len(batch) - len(produced.values) - skipped
         self._open.bytes += pc.sum(pc.binary_length(produced.values)).as_py() or 0
         self.topics.update(topics)
-        self._advance(answer, batch)
+        self._open.advance(answer, batch)
         reach("K4", self.control.connector)
 
     def _skip(self, batch: Batch, row: int, error: DataError) -> None:
@@ -252,18 +273,10 @@ class SourceAttempt:
         step = Step(Stage.KAFKA_PRODUCE, self.task, place_of(record, origin), record)
         self.pipeline.tolerance.fail(Failure(step, error))
 
-    def _advance(self, answer: Polled, batch: Batch) -> None:
-        assert batch.positions is not None
-        self._open.states.update(answer.states)
-        for partition, offset in batch.positions.last():
-            self._open.offsets[canonical(partition)] = (partition, offset)
-
     def _drop(self) -> None:
         """Abort the open transaction; its offsets are kept, so that the source does not return its records again."""
         self.writer.abort()
-        done = self._open
-        told = [one.dropped() for one in done.acknowledged]
-        self._open = _Transaction(offsets=done.offsets, states=done.states, acknowledged=told, dropped=done.records)
+        self._open = self._open.aborted()
 
     def _remember(self, answer: Polled, batch: Batch, sent: Batch, deliveries: Sequence[Delivery]) -> None:
         places: list[Delivery | None] | None = None

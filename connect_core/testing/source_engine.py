@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.data import Struct
+from connect_core.api.headers import Headers
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceConnector, SourceTask
@@ -129,7 +131,8 @@ class SourceEngine:
             answer = poller.next(_TIMEOUT_SECONDS)
             if answer is not None and answer.batch is not None:
                 records = answer.records or answer.batch.to_records()
-                polls.append(Poll(tuple(one for one in records if isinstance(one, SourceRecord)), answer.states))
+                # Copies, as the next poll may reuse what these consist of.
+                polls.append(Poll(tuple(_kept(one) for one in records if isinstance(one, SourceRecord)), answer.states))
                 last, empty = time.monotonic(), 0
                 continue
             empty += 1
@@ -158,6 +161,28 @@ def position_after(polls: Iterable[Poll], begin: Position | None = None) -> Posi
             offsets[canonical(record.source_partition or {})] = record.source_offset or {}
         states |= poll.states
     return Position(offsets, states)
+
+
+def _kept(record: SourceRecord) -> SourceRecord:
+    """Return a record that does not change with the objects of the given one."""
+    return replace(
+        record,
+        key=_copied(record.key),
+        value=_copied(record.value),
+        headers=Headers(replace(one, value=_copied(one.value)) for one in record.headers),
+        source_partition=_copied(record.source_partition),
+        source_offset=_copied(record.source_offset),
+    )
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Struct):
+        return Struct.of_values(value.schema, [_copied(one) for one in value.values])
+    if isinstance(value, dict):
+        return {name: _copied(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_copied(one) for one in value]
+    return value
 
 
 def _in_records(kind: type[SourceTask]) -> type[SourceTask]:

@@ -50,6 +50,20 @@ class ForgetfulRows(Rows):
     skips = 1
 
 
+class ReusingRows(Rows):
+    """Reuses what it returns, as it may once ``poll`` is called again."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        super().start(config)
+        self.row: dict[str, int] = {}
+        self.offset: dict[str, int] = {}
+
+    def poll(self) -> list[SourceRecord] | None:
+        records = super().poll()
+        self.row["id"] = self.offset["row"] = self.next
+        return records and [replace(one, value=self.row, source_offset=self.offset) for one in records]
+
+
 class OtherRows(Rows):
     def poll_batch(self) -> Batch:
         return Batch.from_records([replace(record, value=str(record.value)) for record in self.poll() or ()])
@@ -76,6 +90,10 @@ class RowsConnector(SourceConnector):
 
 class ForgetfulConnector(RowsConnector):
     kind = ForgetfulRows
+
+
+class ReusingConnector(RowsConnector):
+    kind = ReusingRows
 
 
 class OtherConnector(RowsConnector):
@@ -165,8 +183,9 @@ def list_contract() -> SinkContract:
 
 
 @pytest.mark.slow
-def test_plain_source_keeps_every_promise(tmp_path: Path) -> None:
-    contract = rows_of(RowsConnector)
+@pytest.mark.parametrize("kind", [RowsConnector, ReusingConnector])
+def test_plain_source_keeps_every_promise(tmp_path: Path, kind: type[SourceConnector]) -> None:
+    contract = rows_of(kind)
     for name in [name for name in dir(contract) if name.startswith("test_")]:
         test: Callable[..., None] = getattr(contract, name)
         test(*[tmp_path] * (test.__code__.co_argcount - 1))
