@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from connect_core.api.arrow import to_arrow_array, to_python
 from connect_core.api.data import Schema
 from connect_core.api.headers import Headers
+from connect_core.api.offsets import canonical, checked_map
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
 
 __all__ = ["Batch", "Columns", "Data", "LazyOffsets", "Objects", "Offsets", "SourcePositions"]
@@ -272,21 +273,55 @@ def _has_headers(record: ConnectRecord) -> bool:
 
 
 def _positions(records: Sequence[ConnectRecord]) -> SourcePositions:
-    table: dict[tuple[tuple[str, Any], ...], int] = {}
-    partitions: list[Mapping[str, Any]] = []
+    """Return the positions of source records, as copies: a task may change its maps before they are committed.
+
+    Raise DataError for a source partition or offset that cannot be committed.
+    """
+    partitions = _Partitions()
     index: list[int] = []
     offsets: list[Mapping[str, Any] | None] = []
+    last: Any = object()
+    same, kinds = last, None
+    number = -1
     for record in records:
         assert isinstance(record, SourceRecord)
-        partition = record.source_partition or {}
-        key = tuple(partition.items())
-        if key not in table:
-            table[key] = len(partitions)
-            partitions.append(dict(partition))
-        index.append(table[key])
-        # A copy, since a task may change its map before this position is committed.
-        offsets.append(None if record.source_offset is None else dict(record.source_offset))
-    return SourcePositions(tuple(partitions), pa.array(index, pa.int32()), tuple(offsets))
+        partition: Any = record.source_partition
+        offset = record.source_offset
+        # Most follow another one of the same partition.
+        if partition is not last and (partition != same or (kinds and [*map(type, partition.values())] != kinds)):
+            number, last = partitions.number(partition), partition
+            same, kinds = partitions.distinct[number], partitions.kinds[number]
+        index.append(number)
+        offsets.append(None if offset is None else checked_map(offset, "source_offset"))
+    return SourcePositions(tuple(partitions.distinct), pa.array(index, pa.int32()), tuple(offsets))
+
+
+@dataclass(slots=True)
+class _Partitions:
+    """The source partitions of a batch: those of the same content are one, in whichever order their keys are.
+
+    ``kinds``: the types of its values, as 1 equals True and 1.0; ``None`` if all are text.
+    """
+
+    distinct: list[Mapping[str, Any]] = field(default_factory=list)
+    kinds: list[list[type] | None] = field(default_factory=list)
+    _shown: dict[str, int] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, partition: Mapping[str, Any] | None) -> int:
+        """Return the index of a partition in ``distinct``. Raises DataError."""
+        # Cheaper than canonical text, and unlike a tuple of the items it tells 1 from True and 1.0.
+        shown = repr(partition)
+        number = self._shown.get(shown)
+        if number is None:
+            copy = {} if partition is None else checked_map(partition, "source_partition")
+            number = self._numbers.setdefault(canonical(copy), len(self.distinct))
+            if number == len(self.distinct):
+                self.distinct.append(copy)
+                kinds = [*map(type, copy.values())]
+                self.kinds.append(None if set(kinds) <= {str} else kinds)
+            self._shown[shown] = number
+        return number
 
 
 def _original(records: Sequence[SinkRecord]) -> tuple[pa.Array, pa.Array] | None:

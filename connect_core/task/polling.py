@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from queue import Empty, Queue
+from typing import Any
 
 from connect_core.api.batch import Batch
 from connect_core.api.flow import Prepared, RowFailure
-from connect_core.api.offsets import canonical
+from connect_core.api.offsets import canonical, checked_map
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
-from connect_core.errors import AttemptError, RetriableError
+from connect_core.errors import AttemptError, DataError, RetriableError
 from connect_core.interval.values import OffsetStates
 from connect_core.task.contexts import Boundaries, Transactions
 from connect_core.task.hooks import HookThread, hook_error, stop_plugin
@@ -170,12 +171,28 @@ class Poller:
             return replace(polled, records=batch.records, result=batch.result, failures=batch.failures)
         return self._polled(batch) if len(batch) else self._nothing()
 
+    def _check(self, positions: Sequence[tuple[Mapping[str, Any], Mapping[str, Any] | None]]) -> None:
+        """Check what is committed of a task's own columns. Raises DataError."""
+        try:
+            for partition, offset in positions:
+                checked_map(partition, "source_partition")
+                checked_map({} if offset is None else offset, "source_offset")
+        except DataError as error:
+            raise self._uncommittable("poll_batch", error) from error
+
+    def _uncommittable(self, method: str, error: DataError) -> DataError:
+        return DataError(f"{class_name(self.task)}.{method} returned what cannot be committed: {error}")
+
     def _poll_records(self) -> Polled:
         records = self.task.poll()
         if not records:
             return self._nothing()
+        try:
+            batch = Batch.from_records(records)
+        except DataError as error:
+            raise self._uncommittable("poll", error) from error
         # A copy, since the task may reuse the list as well.
-        return replace(self._polled(Batch.from_records(records), tuple(records)), is_lent=True)
+        return replace(self._polled(batch, tuple(records)), is_lent=True)
 
     def _nothing(self) -> Polled:
         return Polled(None, is_interruptible=self.task.is_interruptible())
@@ -183,8 +200,9 @@ class Poller:
     def _polled(self, batch: Batch, records: Sequence[SourceRecord] = ()) -> Polled:
         # Read here, before the next poll: later the task may be in another file.
         assert batch.positions is not None
-        partitions = [partition for partition, _ in batch.positions.last()]
-        states = {canonical(one): self.task.offset_state(one) for one in partitions}
+        positions = batch.positions.last()
+        self._check(positions)
+        states = {canonical(one): self.task.offset_state(one) for one, _ in positions}
         # Taken here as well: what the next poll requests concerns the next batch.
         boundaries = self.transactions.take(records) if self.transactions is not None else Boundaries()
         known = {key: dict(state) for key, state in states.items() if state is not None}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from connect_core.api.connector import Task
 from connect_core.api.data import validate_value
-from connect_core.api.offsets import canonical, parse
+from connect_core.api.offsets import canonical, checked_map, parse
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import ConnectorTransactionBoundaries, ExactlyOnceSupport, SourceConnector
 from connect_core.testing.comparing import record_facts
@@ -18,7 +18,6 @@ from connect_core.testing.source_engine import Lane, Poll, Position, SourceEngin
 __all__ = ["SourceContract"]
 
 _MOST_CUTS = 12
-_SCALARS = (str, int, float, bool, type(None))
 Streams = Mapping[str, Sequence[Any]]
 """The records read, by source partition."""
 
@@ -178,6 +177,5 @@ def _records(polls: Sequence[Poll]) -> list[SourceRecord]:
 
 def _check_place(place: Mapping[str, Any] | None) -> None:
     assert isinstance(place, Mapping), f"a source partition or offset must be a map, not {place!r}"
-    wrong = {name: value for name, value in place.items() if not (isinstance(name, str) and type(value) in _SCALARS)}
-    assert wrong == {}, f"source partitions and offsets hold text, numbers, booleans and nulls only, not {wrong}"
+    assert checked_map(place, "a source partition or offset") == place
     assert parse(canonical(place)) == dict(place)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -286,3 +287,26 @@ def test_poll_that_never_returns_leaves_the_end_to_others() -> None:
     poller.proceed()
     assert list(poller.last(0.2)) == []
     released.set()
+
+
+@pytest.mark.parametrize("in_columns", [False, True])
+@pytest.mark.parametrize("place", ["source_partition", "source_offset"])
+def test_offsets_that_cannot_be_read_back_fail_the_task_before_anything_is_sent(place: str, in_columns: bool) -> None:
+    class Careless(Reusing):
+        def given(self) -> Sequence[SourceRecord]:
+            record = self.record({"id": self.number})
+            setattr(record, place, {"n": b"x"})
+            return [record]
+
+    class CarelessColumns(Careless):
+        def poll_batch(self) -> Batch | None:
+            batch = Batch.from_records([self.record({"id": 1})])
+            assert batch.positions is not None
+            bad: Any = {("partitions" if place == "source_partition" else "offset"): ({"n": b"x"},)}
+            return replace(batch, positions=replace(batch.positions, **bad))
+
+    writer = RememberedWriter()
+    task, method = (CarelessColumns(), "poll_batch") if in_columns else (Careless(), "poll")
+    with pytest.raises(DataError, match=rf"\.{method} returned what cannot be committed: 'n' of {place} is b'x'"):
+        source_attempt(task, writer, value=as_json(), guard=tolerance(True)).run()
+    assert writer.calls == []
