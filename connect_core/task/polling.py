@@ -19,6 +19,7 @@ from connect_core.errors import AttemptError, DataError, RetriableError
 from connect_core.interval.values import OffsetStates
 from connect_core.task.contexts import Boundaries, Transactions
 from connect_core.task.hooks import HookThread, hook_error, stop_plugin
+from connect_core.task.polled_records import checked_records
 from connect_core.task.tolerance import class_name
 
 __all__ = ["Polled", "Poller"]
@@ -184,15 +185,15 @@ class Poller:
         return DataError(f"{class_name(self.task)}.{method} returned what cannot be committed: {error}")
 
     def _poll_records(self) -> Polled:
-        records = self.task.poll()
+        # A copy, since the task may reuse the list as well.
+        records = checked_records(self.task, self.task.poll())
         if not records:
             return self._nothing()
         try:
             batch = Batch.from_records(records)
         except DataError as error:
             raise self._uncommittable("poll", error) from error
-        # A copy, since the task may reuse the list as well.
-        return replace(self._polled(batch, tuple(records)), is_lent=True)
+        return replace(self._polled(batch, records), is_lent=True)
 
     def _nothing(self) -> Polled:
         return Polled(None, is_interruptible=self.task.is_interruptible())
