@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.connectors.filesystem.columns import to_type
+from connect_core.connectors.filesystem.columns import most_of, to_type
 
-__all__ = ["cast_array"]
+__all__ = ["cast_array", "entries"]
 
 
 def cast_array(array: pa.Array, kind: Any) -> pa.Array:
@@ -24,7 +24,21 @@ def cast_array(array: pa.Array, kind: Any) -> pa.Array:
         return _cast_struct(array, kind)
     if pa.types.is_list(target) and pa.types.is_list(array.type):
         return _cast_list(array, kind)
+    if pa.types.is_map(target) and pa.types.is_map(array.type):
+        return _cast_map(array, kind)
+    if pa.types.is_decimal(target) and pa.types.is_decimal(array.type):
+        _check_decimals(array, target)
     return array.cast(target)
+
+
+def _check_decimals(array: pa.Array, target: pa.DataType) -> None:
+    """Raise ArrowInvalid for a number with too many digits: Arrow itself returns a wrong one, without an error."""
+    most = most_of(target)
+    if most_of(array.type) <= most:
+        return
+    for number in pc.min_max(array).as_py().values():
+        if number is not None and number.copy_abs() >= most:
+            raise pa.ArrowInvalid(f"{number:f} has too many digits for {target}")
 
 
 def _cast_struct(array: pa.StructArray, kind: Any) -> pa.StructArray:
@@ -46,3 +60,16 @@ def _cast_list(array: pa.ListArray, kind: Any) -> pa.ListArray:
     mask = array.is_null() if array.null_count else None
     values = cast_array(array.flatten(), kind[1])
     return pa.ListArray.from_arrays(pa.array(offsets), values, type=to_type(kind), mask=mask)
+
+
+def entries(array: pa.MapArray) -> tuple[pa.Array, pa.Array]:
+    """Return the keys and values of all maps; Arrow itself does not leave out those outside a slice."""
+    first, last = (array.offsets[at].as_py() for at in (0, -1))
+    return array.keys.slice(first, last - first), array.items.slice(first, last - first)
+
+
+def _cast_map(array: pa.MapArray, kind: Any) -> pa.MapArray:
+    keys, values = (cast_array(part, to) for part, to in zip(entries(array), kind[1:], strict=True))
+    offsets = array.offsets.to_numpy()
+    mask = array.is_null() if array.null_count else None
+    return pa.MapArray.from_arrays(pa.array(offsets - offsets[0]), keys, values, type=to_type(kind), mask=mask)

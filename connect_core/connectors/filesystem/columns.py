@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -28,6 +29,7 @@ __all__ = [
     "kind_parts",
     "merge_columns",
     "merge_kinds",
+    "most_of",
     "stored",
     "texts_of_columns",
     "to_kind",
@@ -130,6 +132,11 @@ def merge_kinds(first: Kind, second: Kind, field: str = "") -> Kind:
     if merged is None:
         raise KindConflict(field, first, second)
     return merged
+
+
+def most_of(kind: pa.DataType) -> Decimal:
+    """Return the number that is too large for a decimal type, as are all above it."""
+    return Decimal(1).scaleb(kind.precision - kind.scale)
 
 
 def stored(columns: ColumnKinds) -> ColumnKinds:
