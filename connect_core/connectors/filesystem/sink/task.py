@@ -115,7 +115,23 @@ class FileSystemSinkTask(SinkTask):
                 united = self._settings.evolution.united(earlier, columns, is_schemaless=rows.is_schemaless)
                 found[target] = columns if united is None else united
                 additions.append(_Addition(target, some.fitted(found[target]), found[target], offsets, united is None))
+        self._check(additions, topics)
         return additions
+
+    def _check(self, additions: Sequence[_Addition], topics: Mapping[str, ColumnKinds]) -> None:
+        """Raise DataError if rows, these or earlier ones, do not fit the columns that their files have with all."""
+        found: dict[Target, ColumnKinds] = {}
+        for addition in reversed(additions):
+            columns = found.setdefault(addition.target, addition.columns)
+            shared = topics[addition.target[1].topic] if addition.rows.is_schemaless else ()
+            addition.rows.fitted(merge_columns(columns, shared))
+            if addition.is_separate:
+                del found[addition.target]
+        for target, columns in found.items():
+            self._files.check(target, columns)
+        for topic, columns in topics.items():
+            if columns != self._columns.get(topic):
+                self._files.check_topic(topic, columns)
 
     def _shared_out(self, batch: Batch, rows: Rows) -> Iterator[tuple[str, Rows, pa.Array]]:
         """Return the rows of each folder with their offsets, in the order of the batch."""

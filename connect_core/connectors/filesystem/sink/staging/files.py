@@ -60,6 +60,18 @@ class StagedFiles:
         file = self._current.get(target)
         return () if file is None else file.columns
 
+    def check(self, target: Target, columns: ColumnKinds) -> None:
+        """Raise DataError if an earlier row of a target's file would not fit these columns."""
+        file = self._current.get(target)
+        if file is not None:
+            file.parts.check(columns)
+
+    def check_topic(self, topic: str, columns: ColumnKinds) -> None:
+        """Raise DataError if an earlier schemaless row of a topic would not fit these columns."""
+        for _, file in self._all():
+            if file.key.topic == topic and file.parts.is_schemaless:
+                file.parts.check(columns)
+
     def add(self, target: Target, rows: Rows, columns: ColumnKinds, offsets: pa.Array) -> None:
         """Add rows of a target; ``columns`` contains their columns and those of all earlier rows."""
         while rows.length:

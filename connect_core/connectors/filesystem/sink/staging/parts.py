@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from connect_core.connectors.filesystem.bounds import Bounds, changes
 from connect_core.connectors.filesystem.columns import ColumnKinds, stored
 from connect_core.connectors.filesystem.formats.format import Format, FormatWriter
 from connect_core.connectors.filesystem.rows import Rows
@@ -63,6 +64,9 @@ class Parts:
     _closed: list[_Open] = field(default_factory=list)
     _buffer: list[Rows] = field(default_factory=list)
     _rows: int = 0
+    _bounds: Bounds = field(default_factory=Bounds)
+    _bounded: int = 0
+    """How many of the buffered rows are in the bounds; all that are written are."""
 
     @property
     def is_open(self) -> bool:
@@ -79,6 +83,16 @@ class Parts:
         if self._rows >= self.format.group_rows or self.buffered >= GROUP_BYTES:
             self.flush()
 
+    def check(self, columns: ColumnKinds) -> None:
+        """Raise DataError if a row so far would not fit these columns, which contain its own."""
+        if not changes(self.columns, columns):
+            return
+        for rows in self._buffer[self._bounded :]:
+            for (name, kind), array in zip(rows.columns, rows.arrays, strict=True):
+                self._bounds.add(name, kind, array)
+        self._bounded = len(self._buffer)
+        self._bounds.check(columns)
+
     def flush(self) -> None:
         """Write the buffered rows."""
         if not self._buffer:
@@ -87,9 +101,12 @@ class Parts:
         if self._open is not None and self._open.columns != wanted:
             self.close()
         opened = self._open = self._open or self._begin(wanted)
-        opened.writer.write(table_of(self._cast(wanted), wanted, self._rows))
+        table = table_of(self._cast(wanted), wanted, self._rows)
+        opened.writer.write(table)
+        for (name, kind), column in zip(wanted, table.columns, strict=False):
+            self._bounds.add(name, kind, column)
         opened.rows += self._rows
-        self._buffer, self._rows, self.buffered = [], 0, 0
+        self._buffer, self._rows, self._bounded, self.buffered = [], 0, 0, 0
 
     def close(self) -> None:
         """Complete the open part; further rows start another one."""
