@@ -35,6 +35,7 @@ __all__ = [
     "to_kind",
     "to_text",
     "to_type",
+    "with_shared",
 ]
 
 Kind: TypeAlias = str | tuple[Any, ...]
@@ -143,6 +144,14 @@ def stored(columns: ColumnKinds) -> ColumnKinds:
     """Return the columns that have a type; those with only nulls are left out."""
     known = ((name, _known(kind)) for name, kind in columns)
     return tuple((name, kind) for name, kind in known if kind is not None)
+
+
+def with_shared(own: ColumnKinds, shared: ColumnKinds) -> ColumnKinds:
+    """Return the columns of both, or only ``own`` if they conflict."""
+    try:
+        return merge_columns(own, shared)
+    except KindConflict:
+        return own
 
 
 def check_levels(columns: ColumnKinds) -> None:

@@ -39,7 +39,8 @@ class Rows:
     columns: ColumnKinds
     arrays: tuple[pa.Array, ...]
     length: int
-    is_schemaless: bool
+    is_schemaless: bool | None
+    """``None`` if all values are null: such rows may be in a file of either."""
 
     def cast(self, columns: ColumnKinds) -> list[pa.Array]:
         """Return the arrays of the given columns, nulls where these rows have none. Raises DataError."""
@@ -79,8 +80,8 @@ class Rows:
 def rows_of_array(data: Columns) -> Rows:
     """Return the rows of a column of values: structs and maps by field, others as ``value``."""
     array, is_schemaless = data.array, data.schema is None
-    if pa.types.is_null(array.type) and is_schemaless:
-        return Rows((), (), len(array), True)
+    if is_schemaless and array.null_count == len(array):
+        return Rows((), (), len(array), None)
     if pa.types.is_struct(array.type):
         arrays = tuple(array.flatten())
         kinds = [_kind_of(part, is_schemaless) for part in arrays]
@@ -101,7 +102,7 @@ def rows_of_maps(values: Sequence[Any], columns: ColumnKinds) -> Rows:
         with _naming(name):
             column = [value.get(name) for value in maps]
             arrays.append(pa.array(column if kind in _PLAIN else map(_plain, column), to_type(kind)))
-    return Rows(columns, tuple(arrays), len(values), True)
+    return Rows(columns, tuple(arrays), len(values), None if all(value is None for value in values) else True)
 
 
 def columns_of_values(values: Iterable[Any]) -> ColumnKinds:

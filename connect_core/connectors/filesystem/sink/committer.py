@@ -19,6 +19,7 @@ from connect_core.connectors.filesystem.columns import (
     merge_columns,
     stored,
     to_text,
+    with_shared,
 )
 from connect_core.connectors.filesystem.formats.format import Format
 from connect_core.connectors.filesystem.hive.registration import Registration
@@ -278,6 +279,8 @@ class FileSystemCommitter:
 
 def _wanted(piece: StagedData, columns: Mapping[str, ColumnKinds]) -> ColumnKinds:
     """Return the columns of a file; those without a schema have those of their topic."""
+    if piece.is_schemaless is None:
+        return stored(with_shared(piece.columns, columns.get(piece.key.topic, ())))
     return stored(columns[piece.key.topic] if piece.is_schemaless else piece.columns)
 
 

@@ -21,11 +21,14 @@ class Evolution(Enum):
     FULL = "FULL"
     """Like UNION, but conflicting types start a new file."""
 
-    def united(self, earlier: ColumnKinds, columns: ColumnKinds, *, is_schemaless: bool) -> ColumnKinds | None:
-        """Return the columns of a file that is continued, ``None``: another one starts. Raises KindConflict."""
+    def united(self, earlier: ColumnKinds, columns: ColumnKinds, *, is_schemaless: bool | None) -> ColumnKinds | None:
+        """Return the columns of a file that is continued, ``None``: another one starts. Raises KindConflict.
+
+        is_schemaless: ``None`` for rows whose values are all null, which are in any file.
+        """
         if not earlier or is_schemaless or self is Evolution.UNION:
             return merge_columns(earlier, columns)
-        if self is Evolution.NONE:
+        if self is Evolution.NONE and is_schemaless is not None:
             return columns if dict(earlier) == dict(columns) else None
         try:
             return merge_columns(earlier, columns)

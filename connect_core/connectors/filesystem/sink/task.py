@@ -35,6 +35,8 @@ class _Addition:
     offsets: pa.Array
     is_separate: bool
     """Whether these rows start a new file."""
+    is_schemaless: bool | None
+    """Whether the file, with these rows, has the columns of its topic; ``None``: all values are null so far."""
 
 
 class FileSystemSinkTask(SinkTask):
@@ -102,28 +104,41 @@ class FileSystemSinkTask(SinkTask):
         """Return the rows to add; changes nothing. Raises DataError."""
         additions: list[_Addition] = []
         topics = dict(self._columns)
-        found: dict[Target, ColumnKinds] = {}
+        found: dict[Target, _Addition] = {}
         for topic, read, piece in _pieces(without_nulls(batch, self._settings.nulls)):
             rows = self._settings.format.rows(piece, self._settings.extras)
-            columns = rows.columns
-            if rows.is_schemaless:
-                columns = merge_columns(topics.get(topic, self._stored.get(topic, ())), columns)
-                topics[topic] = columns
             for folder, some, offsets in self._shared_out(piece, rows):
                 target = (read, FileKey(topic, folder))
-                earlier = found.get(target) or self._files.columns(target)
-                united = self._settings.evolution.united(earlier, columns, is_schemaless=rows.is_schemaless)
-                found[target] = columns if united is None else united
-                additions.append(_Addition(target, some.fitted(found[target]), found[target], offsets, united is None))
+                one = self._addition(target, some, offsets, found.get(target), topics)
+                if one.is_schemaless:
+                    topics[topic] = merge_columns(topics.get(topic, ()), one.columns)
+                found[target] = one
+                additions.append(one)
         self._check(additions, topics)
         return additions
+
+    def _addition(
+        self, target: Target, rows: Rows, offsets: pa.Array, last: _Addition | None, topics: Mapping[str, ColumnKinds]
+    ) -> _Addition:
+        """Return rows to add to what is staged and to ``last``, the addition before in the same file."""
+        before = self._files.is_schemaless(target) if last is None else last.is_schemaless
+        now = rows.is_schemaless
+        after = before if now is None else before or now
+        columns, topic = rows.columns, target[1].topic
+        if after and now is not False:
+            columns = merge_columns(topics.get(topic, self._stored.get(topic, ())), columns)
+        earlier = self._files.columns(target) if last is None else last.columns
+        united = self._settings.evolution.united(earlier, columns, is_schemaless=now)
+        if united is None:
+            return _Addition(target, rows.fitted(columns), columns, offsets, True, now)
+        return _Addition(target, rows.fitted(united), united, offsets, False, after)
 
     def _check(self, additions: Sequence[_Addition], topics: Mapping[str, ColumnKinds]) -> None:
         """Raise DataError if rows, these or earlier ones, do not fit the columns that their files have with all."""
         found: dict[Target, ColumnKinds] = {}
         for addition in reversed(additions):
             columns = found.setdefault(addition.target, addition.columns)
-            shared = topics[addition.target[1].topic] if addition.rows.is_schemaless else ()
+            shared = topics[addition.target[1].topic] if addition.is_schemaless else ()
             addition.rows.fitted(merge_columns(columns, shared))
             if addition.is_separate:
                 del found[addition.target]
@@ -144,22 +159,21 @@ class FileSystemSinkTask(SinkTask):
     def _add(self, additions: Sequence[_Addition]) -> None:
         for addition in additions:
             rows, topic = addition.rows, addition.target[1].topic
-            if rows.is_schemaless:
-                before = self._columns.get(topic, self._stored.get(topic, ()))
-                self._columns[topic] = merge_columns(before, rows.columns)
+            if addition.is_schemaless:
+                self._columns[topic] = merge_columns(self._columns.get(topic, ()), addition.columns)
             if addition.is_separate:
                 self._files.end(addition.target)
             self._files.add(addition.target, rows, addition.columns, addition.offsets)
 
     def _shared(self, topic: str) -> ColumnKinds:
-        return self._columns.get(topic, ())
+        return self._columns.get(topic, self._stored.get(topic, ()))
 
     def _finals(self, read: TopicPartition, end: int) -> Callable[[FileKey], str]:
         """Return a function that names a file if its end is known, unless the driver may have to add columns to it."""
         part = self._ranges[read]
 
         def name(key: FileKey) -> str:
-            if stored(self._shared(key.topic)) != stored(self._stored.get(key.topic, ())) and self._shared(key.topic):
+            if stored(self._shared(key.topic)) != stored(self._stored.get(key.topic, ())):
                 return ""
             return self._layout.final_name(key, read, part.start, end, part.topic_id)
 

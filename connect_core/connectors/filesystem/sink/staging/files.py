@@ -60,6 +60,11 @@ class StagedFiles:
         file = self._current.get(target)
         return () if file is None else file.columns
 
+    def is_schemaless(self, target: Target) -> bool | None:
+        """Return whether a target's file has rows without a schema, ``None`` as long as all its values are null."""
+        file = self._current.get(target)
+        return None if file is None else file.parts.is_schemaless
+
     def check(self, target: Target, columns: ColumnKinds) -> None:
         """Raise DataError if an earlier row of a target's file would not fit these columns."""
         file = self._current.get(target)
@@ -67,9 +72,9 @@ class StagedFiles:
             file.parts.check(columns)
 
     def check_topic(self, topic: str, columns: ColumnKinds) -> None:
-        """Raise DataError if an earlier schemaless row of a topic would not fit these columns."""
+        """Raise DataError if an earlier row of a topic, without a schema, would not fit these columns."""
         for _, file in self._all():
-            if file.key.topic == topic and file.parts.is_schemaless:
+            if file.key.topic == topic and file.parts.is_schemaless is not False:
                 file.parts.check(columns)
 
     def add(self, target: Target, rows: Rows, columns: ColumnKinds, offsets: pa.Array) -> None:

@@ -56,7 +56,8 @@ class Parts:
     name: str
     expected: str
     columns: ColumnKinds = ()
-    is_schemaless: bool = False
+    is_schemaless: bool | None = None
+    """Whether there are rows without a schema; ``None`` as long as all values are null."""
     done: list[Part] = field(default_factory=list)
     buffered: int = 0
     """How many bytes are buffered."""
@@ -76,7 +77,8 @@ class Parts:
     def add(self, rows: Rows, columns: ColumnKinds) -> None:
         """Add rows; ``columns`` contains their columns and those of all earlier rows."""
         self.columns = columns
-        self.is_schemaless = self.is_schemaless or rows.is_schemaless
+        if rows.is_schemaless is not None:
+            self.is_schemaless = self.is_schemaless or rows.is_schemaless
         self._buffer.append(rows)
         self._rows += rows.length
         self.buffered += sum(array.nbytes + _ARRAY_BYTES for array in rows.arrays)

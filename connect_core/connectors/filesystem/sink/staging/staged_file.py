@@ -9,7 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.connectors.filesystem.columns import ColumnKinds, columns_of_texts, merge_columns, texts_of_columns
+from connect_core.connectors.filesystem.columns import (
+    ColumnKinds,
+    columns_of_texts,
+    merge_columns,
+    texts_of_columns,
+    with_shared,
+)
 from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.sink.staging.parts import Part, Parts
 
@@ -38,7 +44,8 @@ class StagedData:
     """
 
     key: FileKey
-    is_schemaless: bool
+    is_schemaless: bool | None
+    """``None`` if all values are null: such a file has the columns of the topic's schemaless rows, if there are any."""
     columns: ColumnKinds
     found: Mapping[str, int]
     parts: tuple[Part, ...]
@@ -115,6 +122,10 @@ class StagedFolder:
 
     def finish(self, shared: ColumnKinds, final: str = "") -> StagedData:
         """Complete the parts; ``shared``: the columns of the topic's schemaless rows, ``final``: as in ``Output``."""
-        columns = merge_columns(self.columns, shared) if self.parts.is_schemaless else self.columns
+        is_schemaless = self.parts.is_schemaless
+        columns = merge_columns(self.columns, shared) if is_schemaless else self.columns
+        if is_schemaless is None:
+            # Another task may find what columns the topic has.
+            columns, final = with_shared(self.columns, shared), ""
         done = tuple(self.parts.finish(columns, final))
-        return StagedData(self.key, self.parts.is_schemaless, columns, self.found, done)
+        return StagedData(self.key, is_schemaless, columns, self.found, done)
