@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 
+from connect_core.api.arrow.types import decimal_scale
 from connect_core.api.batch import Batch, Columns, Data, Objects
-from connect_core.api.data import to_text
+from connect_core.api.data import Decimal, Schema, SchemaType, to_text
 from connect_core.connectors.filesystem.columns import Kind, check_levels, to_type
 from connect_core.connectors.filesystem.rows import Rows, columns_of_values, kind_of_column, rows_of_array, rows_of_maps
 from connect_core.errors import DataError
@@ -19,6 +21,7 @@ from connect_core.errors import DataError
 __all__ = ["Extras", "extra_columns", "plain_columns", "rows_of_batch", "uniform"]
 
 _KEY = "_key"
+_LARGEST_SCALE = 76
 _HEADERS = "_headers"
 _HEADERS_KIND: Kind = ("list", ("struct", (("name", "string"), ("value", "string"))))
 
@@ -86,7 +89,30 @@ def plain_columns(data: Data) -> Columns:
     columns = data.to_columns()
     if columns is None:
         raise DataError("a value or key does not fit a column of its schema's type")
+    if columns.schema is not None:
+        _check_scales(columns.schema)
     return columns
+
+
+@lru_cache(maxsize=4096)
+def _check_scales(schema: Schema, field: str = "") -> None:
+    """Raise DataError for a Decimal of a scale that no column has: as bytes it would be a wrong number."""
+    if schema.name == Decimal.LOGICAL_NAME:
+        scale = decimal_scale(schema)
+        if scale is None or not 0 <= scale <= _LARGEST_SCALE:
+            where = f"field {field}" if field else "the value or key"
+            raise DataError(f"{where} is a Decimal of scale {scale}; columns have scales from 0 to {_LARGEST_SCALE}")
+    for name, part in _parts(schema):
+        _check_scales(part, f"{field}.{name}".removeprefix("."))
+
+
+def _parts(schema: Schema) -> list[tuple[str, Schema]]:
+    if schema.type is SchemaType.STRUCT:
+        return [(field.name, field.schema) for field in schema.fields]
+    parts = [("key", schema.key_schema)] if schema.type is SchemaType.MAP else []
+    if schema.type in (SchemaType.MAP, SchemaType.ARRAY):
+        parts.append(("[]", schema.value_schema))
+    return [(name, part) for name, part in parts if part is not None]
 
 
 def _is_schemaless(data: Data) -> bool:

@@ -29,6 +29,7 @@ __all__ = ["VALUE", "Rows", "columns_of_values", "kind_of_column", "rows_of_arra
 VALUE = "value"
 """The column of values that are neither maps nor structs."""
 
+_MOST_DIGITS = 38
 _REFUSALS = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
 
@@ -161,8 +162,15 @@ def _kind(value: Any, field: str) -> Kind:
             common = merge_kinds(common, _kind(part, f"{field}[]"), f"{field}[]")
         return "list", common
     if isinstance(value, decimal.Decimal) and value.is_finite():
-        return f"decimal128(38, {max(0, -int(value.as_tuple().exponent))})"
+        return _decimal(value, field)
     raise DataError(f"field {field} holds a {type(value).__name__}, for which there is no column")
+
+
+def _decimal(value: decimal.Decimal, field: str) -> Kind:
+    scale = max(0, -int(value.as_tuple().exponent))
+    if scale > _MOST_DIGITS:
+        raise DataError(f"field {field} holds {value}, which has more than {_MOST_DIGITS} fraction digits")
+    return f"decimal128({_MOST_DIGITS}, {scale})"
 
 
 def _name(name: Any) -> str:
