@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from datetime import date
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -93,21 +95,43 @@ class CsvFormat(ColumnFormat):
 
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
         """Return the rows of a file, with texts for types that CSV stores only as text."""
-        names = stored_schema(columns).names
-        schema = stored_schema(_written(columns))
+        read = 0
+        for size in _BLOCKS:
+            source.seek(0)
+            left = read
+            try:
+                for batch in self._texts(source, columns, size):
+                    skipped = min(left, len(batch))
+                    left -= skipped
+                    read += len(batch) - skipped
+                    if skipped < len(batch):
+                        yield _parsed(batch.slice(skipped), stored_schema(_written(columns)))
+                return
+            except pa.ArrowInvalid as error:
+                # Of a line that is longer than a block.
+                failure = error
+        raise DataError(f"columns that were found later cannot be added to the CSV data: {failure}") from failure
+
+    def _texts(self, source: BinaryIO, columns: ColumnKinds, block: int) -> Iterator[pa.RecordBatch]:
+        """Return the rows of a file, with times as texts: Arrow reads only those of four-digit years."""
         file = source if self._codec == "none" else pa.CompressedInputStream(source, self._codec)
-        reader = csv.open_csv(
+        schema = stored_schema(_written(columns))
+        types = {field.name: pa.string() if pa.types.is_temporal(field.type) else field.type for field in schema}
+        # A header's line ends may be in quotes: it is skipped as a row.
+        header = int(self._header)
+        yield from csv.open_csv(
             file,
-            csv.ReadOptions(column_names=names, skip_rows=int(self._header), use_threads=False),
+            csv.ReadOptions(
+                column_names=schema.names, skip_rows_after_names=header, use_threads=False, block_size=block
+            ),
             csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=False),
             csv.ConvertOptions(
-                column_types=schema,
+                column_types=types,
                 null_values=[self._null],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
         )
-        yield from reader
 
     def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
         """Read the lines of each part and write them with the columns of all parts."""
@@ -152,6 +176,46 @@ _WRITTEN = frozenset(map(str, (pa.bool_(), pa.date32(), pa.time32("ms"), pa.null
     str(pa.timestamp("ms", "UTC")),
 }
 """The kinds that CSV stores natively; all others are texts."""
+
+
+_BLOCKS = tuple(size * 1024 * 1024 for size in (1, 16, 256))
+"""How many bytes are parsed at once; no line may be longer. More only if there is such a line."""
+_TIME = re.compile(r"(-?\d+)-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)\.(\d{3})Z)?\Z")
+_ERA = 146_097
+"""The days of 400 years."""
+
+
+def _parsed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows with times of any year."""
+    columns = [_times(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _times(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    if column.type == wanted:
+        return column
+    try:
+        return column.cast(wanted)
+    except pa.ArrowInvalid:
+        number = pa.int64() if pa.types.is_timestamp(wanted) else pa.int32()
+        return pa.array(map(_number, column.to_pylist()), number).cast(wanted)
+
+
+def _number(text: str | None) -> int | None:
+    """Return the days since 1970, or the milliseconds if there is a time of day. Raises DataError."""
+    found = _TIME.match(text) if text else None
+    if found is None:
+        if text is None:
+            return None
+        raise DataError(f"{text!r} in staged CSV data is not a date or time")
+    year, month, day = map(int, found.group(1, 2, 3))
+    eras, rest = divmod(year, 400)
+    # Python's dates begin with the year 1 and end with 9999: the same day, some eras of 400 years earlier or later.
+    days = date(rest + 2000, month, day).toordinal() - date(1970, 1, 1).toordinal() + (eras - 5) * _ERA
+    if found[4] is None:
+        return days
+    hour, minute, second, millis = map(int, found.group(4, 5, 6, 7))
+    return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + millis
 
 
 def _written(columns: ColumnKinds) -> ColumnKinds:

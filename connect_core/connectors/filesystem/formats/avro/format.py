@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import islice
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -75,7 +75,9 @@ class AvroFormat(ColumnFormat):
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
         """Return the rows of a file."""
         # Imported lazily: few users read or write Avro.
-        records = iter(library("fastavro", "avro").reader(source))
+        reader = library("fastavro", "avro").reader(source)
+        _without_times(reader.writer_schema)
+        records = iter(reader)
         schema = stored_schema(columns)
         forms = {name: form for name, kind in columns if (form := maps_to_pairs(kind))}
         while some := list(islice(records, _READ_ROWS)):
@@ -88,6 +90,18 @@ class AvroFormat(ColumnFormat):
     def count(self, source: BinaryIO) -> int:
         """Return the number of records in the blocks."""
         return sum(block.num_records for block in library("fastavro", "avro").block_reader(source))
+
+
+def _without_times(schema: Any) -> None:
+    """Let a schema describe dates and times as the numbers they are: Python's own end with the year 9999."""
+    if isinstance(schema, list):
+        for part in schema:
+            _without_times(part)
+    elif isinstance(schema, dict):
+        if str(schema.get("logicalType")).startswith(("date", "time")):
+            del schema["logicalType"]
+        for name in ("type", "items", "values", "fields"):
+            _without_times(schema.get(name))
 
 
 class _Writer:

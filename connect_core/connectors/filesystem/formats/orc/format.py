@@ -64,7 +64,10 @@ class OrcFormat(ColumnFormat):
             for stripe in range(file.nstripes):
                 yield file.read_stripe(stripe)
         except pa.ArrowInvalid as error:
-            raise DataError(f"columns that were found later cannot be added to the ORC data: {error}") from error
+            raise DataError(
+                f"columns that were found later cannot be added to the ORC data: {error}; Arrow reads no time before "
+                "1677 or after 2262 of ORC: convert the field to a string with a transform or choose another format"
+            ) from error
 
     def count(self, source: BinaryIO) -> int:
         """Return the count in the footer."""
