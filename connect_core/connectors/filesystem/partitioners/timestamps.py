@@ -23,6 +23,7 @@ Extractor = Callable[[Batch, str], pa.Array]
 """Takes records and the field's name → milliseconds since 1970 as int64, null for a null record. Raises DataError."""
 
 _DAY_MILLIS = 86_400_000
+_LARGEST = 2**63
 _ISO = re.compile(r"[\dW-]{7,10}(?:[Tt ].*)?\Z")
 """A date, and a time after a separator: Python takes any character for one, even a digit."""
 
@@ -78,10 +79,8 @@ def _millis(value: Any, field: str) -> int | None:
         return None
     if isinstance(value, Instant):
         return value.epoch_millis
-    if isinstance(value, int) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return math.floor(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return _whole(value, field)
     if isinstance(value, str):
         return _parsed(value, field)
     if isinstance(value, datetime | date):
@@ -89,6 +88,12 @@ def _millis(value: Any, field: str) -> int | None:
     raise DataError(
         f"field {field} is a {type(value).__name__} and not a time: use milliseconds, a timestamp or an ISO 8601 string"
     )
+
+
+def _whole(value: float, field: str) -> int:
+    if not -_LARGEST <= value < _LARGEST:
+        raise DataError(f"field {field} holds {value}, which is beyond 64 bits: send milliseconds since 1970")
+    return math.floor(value)
 
 
 def _parsed(text: str, field: str) -> int:
