@@ -14,11 +14,12 @@ from connect_core.connectors.filesystem.casting import entries
 from connect_core.connectors.filesystem.columns import ColumnKinds, Kind, most_of, to_type
 from connect_core.errors import DataError
 
-__all__ = ["Bounds", "changes"]
+__all__ = ["Bounds", "changes", "named", "scalars_of"]
 
 Place: TypeAlias = tuple[str, ...]
 """A column, and the fields in it down to a number; an item of a list is ``[]``."""
 
+_NONE = {"min": None, "max": None}
 _EXACT = 2**53
 """Up to which size a float64 holds every integer."""
 
@@ -31,8 +32,8 @@ class Bounds:
 
     def add(self, name: str, kind: Kind, column: pa.Array | pa.ChunkedArray) -> None:
         """Take a column's numbers into account."""
-        for place, numbers in _numbers((name,), kind, column):
-            ends = pc.min_max(numbers).as_py()
+        for place, part, numbers in scalars_of((name,), kind, column):
+            ends = pc.min_max(numbers).as_py() if part.startswith(("int", "decimal")) else _NONE
             if ends["min"] is not None:
                 found = max(ends.values(), key=_size)
                 self._largest[place] = max(self._largest.get(place, found), found, key=_size)
@@ -42,8 +43,14 @@ class Bounds:
         for place, kind in _places(columns, ()) if self._largest else ():
             found = self._largest.get(place)
             if found is not None and not _fits(found, kind):
-                name, number = ".".join(place).replace(".[]", "[]"), format(found, "f" if kind != "double" else "d")
-                raise DataError(f"field {name} would become {kind}, which cannot hold {number} of an earlier record")
+                number = f"{found:f}" if isinstance(found, Decimal) else found
+                text = f"would become {kind}, which cannot hold {number} of an earlier record"
+                raise DataError(f"field {named(place)} {text}")
+
+
+def named(place: Place) -> str:
+    """Return a place as in error messages: ``a.b[]``."""
+    return ".".join(place).replace(".[]", "[]")
 
 
 def changes(before: ColumnKinds, after: ColumnKinds) -> bool:
@@ -63,15 +70,17 @@ def _size(number: int | Decimal) -> int | Decimal:
     return number.copy_abs() if isinstance(number, Decimal) else abs(number)
 
 
-def _numbers(place: Place, kind: Kind, column: pa.Array | pa.ChunkedArray) -> Iterator[tuple[Place, pa.Array]]:
-    """Return the integers and decimals of a column."""
+def scalars_of(
+    place: Place, kind: Kind, column: pa.Array | pa.ChunkedArray
+) -> Iterator[tuple[Place, str, pa.Array | pa.ChunkedArray]]:
+    """Return the scalars in a column that are not all null, with their places and kinds."""
     if pa.types.is_null(column.type):
         return
     if not isinstance(kind, str):
         for name, part, inner in _inner(kind, column):
-            yield from _numbers((*place, name), part, inner)
-    elif kind.startswith(("int", "decimal")):
-        yield place, column
+            yield from scalars_of((*place, name), part, inner)
+    else:
+        yield place, kind, column
 
 
 def _inner(kind: Kind, column: pa.Array | pa.ChunkedArray) -> Iterator[tuple[str, Kind, pa.Array]]:

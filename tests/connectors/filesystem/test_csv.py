@@ -8,11 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from connect_core.api.data import Instant
+from connect_core.api import SchemaBuilder, Struct
+from connect_core.api.data import Date, Instant, Timestamp
+from tests.connectors.contexts import Reporter
 from tests.connectors.filesystem.export import Export, numbered
 
 pytestmark = pytest.mark.slow
 
+DAY = 86_400_000
 YEAR = 31_556_952_000
 
 
@@ -48,3 +51,23 @@ def test_times_of_any_year(tmp_path: Path, batches: bool) -> None:
     (file,) = alone.out.glob("t/*/*.csv")
     lines = file.read_text().replace("\n", ",\n").replace('"at",', '"at","z"')
     assert united(other, batches, *moments, {"at": None}) == lines
+
+
+LAST = 253_402_300_799_999
+"""The last millisecond of the year 9999."""
+
+
+def test_a_nested_time_without_a_text_is_refused_alone(tmp_path: Path, batches: bool) -> None:
+    inner = SchemaBuilder.struct().field("at", Timestamp.SCHEMA).field("day", Date.SCHEMA).build()
+    schema = SchemaBuilder.struct().field("all", SchemaBuilder.array(inner).build()).build()
+    moments = [0, LAST, LAST + 1, -62_135_596_800_000, -62_135_596_800_001, 1]
+    values = [
+        Struct(schema).put("all", [Struct(inner).put("at", Instant(at)).put("day", Instant(at // DAY * DAY))])
+        for at in moments
+    ]
+    export = Export(tmp_path, format="csv")
+    export.reporter = Reporter()
+    marker = export.run(numbered(values, value_schema=schema), batches=batches)
+    assert [record.kafka_offset for record, _ in export.reporter.reported] == [2, 4]
+    assert "field all[].at is a date or time outside the years 1 to 9999" in str(export.reporter.reported[0][1])
+    assert [file.records for file in marker.files] == [4]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
+from connect_core.api.batch import Batch
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
+from connect_core.connectors.filesystem.batch_rows import Extras
+from connect_core.connectors.filesystem.bounds import named, scalars_of
 from connect_core.connectors.filesystem.columns import ColumnKinds, Kind, kind_of_type
 from connect_core.connectors.filesystem.formats.column_reading import CsvReader
 from connect_core.connectors.filesystem.formats.compression import (
@@ -24,6 +28,7 @@ from connect_core.connectors.filesystem.formats.format import ColumnFormat
 from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.maps import formed, pairs_to_maps
 from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
+from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.connectors.filesystem.tables import stored_schema
 from connect_core.errors import ConfigError, DataError
@@ -86,6 +91,14 @@ class CsvFormat(ColumnFormat):
             )
         if self._null:
             ensure_pyarrow(26, _NULL, self._null)
+
+    def rows(self, batch: Batch, extras: Extras) -> Rows:
+        """Return the columns. Raises DataError for a time in a list, map or struct that its text cannot have."""
+        rows = super().rows(batch, extras)
+        for (name, kind), array in zip(rows.columns, rows.arrays, strict=True):
+            if not isinstance(kind, str):
+                _check_times(name, kind, array)
+        return rows
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
         """Start a file."""
@@ -181,6 +194,13 @@ _WRITTEN = frozenset(map(str, (pa.bool_(), pa.date32(), pa.time32("ms"), pa.null
 _BLOCKS = tuple(size * 1024 * 1024 for size in (1, 16, 256))
 """How many bytes are parsed at once; no line may be longer. More only if there is such a line."""
 _TIME = re.compile(r"(-?\d+)-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)\.(\d{3})Z)?\Z")
+_FIRST, _LAST = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
+_DAY = 86_400_000
+_YEARS: Mapping[str, tuple[pa.DataType, int, int]] = {
+    str(pa.date32()): (pa.int32(), _FIRST, _LAST),
+    str(pa.timestamp("ms", "UTC")): (pa.int64(), _FIRST * _DAY, (_LAST + 1) * _DAY - 1),
+}
+"""The type and range of the numbers that Python's dates and times can represent, by their kind."""
 _ERA = 146_097
 """The days of 400 years."""
 
@@ -189,6 +209,18 @@ def _parsed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Return rows with times of any year."""
     columns = [_times(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _check_times(name: str, kind: Kind, array: pa.Array) -> None:
+    for place, part, values in scalars_of((name,), kind, array):
+        known = _YEARS.get(part)
+        if known is None:
+            continue
+        number, first, last = known
+        ends = pc.min_max(values.cast(number)).as_py()
+        if ends["min"] is not None and not first <= ends["min"] <= ends["max"] <= last:
+            text = "is a date or time outside the years 1 to 9999 that CSV supports in lists, maps and structs"
+            raise DataError(f"field {named(place)} {text}")
 
 
 def _times(column: pa.Array, wanted: pa.DataType) -> pa.Array:
