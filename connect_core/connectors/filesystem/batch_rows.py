@@ -56,6 +56,8 @@ def rows_of_batch(batch: Batch, extras: Extras) -> Rows:
         return _checked_rows(batch, extras)
     except RecursionError as error:
         raise DataError("the record is nested too deeply for columns") from error
+    except UnicodeEncodeError as error:
+        raise DataError(f"a text of key or headers has half a character (a surrogate): {error}") from error
 
 
 def _checked_rows(batch: Batch, extras: Extras) -> Rows:

@@ -16,6 +16,7 @@ from connect_core.connectors.filesystem.formats.compression import compressed
 from connect_core.connectors.filesystem.formats.format import Format
 from connect_core.connectors.filesystem.rows import VALUE, Rows
 from connect_core.connectors.filesystem.storages.storage import Output
+from connect_core.errors import DataError
 
 __all__ = ["LineFormat"]
 
@@ -34,7 +35,13 @@ class LineFormat(Format):
 
     def rows(self, batch: Batch, extras: Extras) -> Rows:
         """Return the records' bytes as one column."""
-        return Rows(_COLUMNS, (self.encoded(batch, extras),), len(batch), False)
+        try:
+            lines = self.encoded(batch, extras)
+        except RecursionError as error:
+            raise DataError("the record is nested too deeply") from error
+        except UnicodeEncodeError as error:
+            raise DataError(f"a text of key, value or headers has half a character (a surrogate): {error}") from error
+        return Rows(_COLUMNS, (lines,), len(batch), False)
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
         """Start a file."""
