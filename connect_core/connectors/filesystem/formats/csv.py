@@ -25,6 +25,7 @@ from connect_core.connectors.filesystem.formats.compression import (
     pieces_of,
 )
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
+from connect_core.connectors.filesystem.formats.json.scalars import shortest_floats
 from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.maps import formed, pairs_to_maps
 from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
@@ -272,7 +273,7 @@ def _texts(array: pa.Array) -> pa.Array:
         values: list[Any] = array.to_pylist()
     except (ValueError, OverflowError) as error:
         raise DataError(f"a date or time is outside the years 1 to 9999 that CSV supports: {error}") from error
-    maps = formed(values, pairs_to_maps(kind_of_type(array.type)))
+    maps = formed(values, pairs_to_maps(kind_of_type(array.type), shortest_floats))
     texts = [None if value is None else _text(value) for value in maps]
     return pa.array(texts, pa.string())
 

@@ -7,21 +7,25 @@ from decimal import Decimal
 from typing import Any
 
 from connect_core.api.data import Instant
-from connect_core.connectors.filesystem.formats.maps import Scalars
+from connect_core.connectors.filesystem.formats.json.values import shortest
+from connect_core.connectors.filesystem.formats.maps import Form, Scalars
 
-__all__ = ["DECIMALS", "MAPS", "TIMES", "scalars_of", "with_arrays", "with_millis"]
+__all__ = ["DECIMALS", "MAPS", "TIMES", "scalars_of", "shortest_floats", "with_arrays", "with_millis"]
 
 TIMES = ("iso8601", "number")
 MAPS = ("objects", "arrays")
 DECIMALS = ("NUMERIC", "BASE64")
 
 
-def scalars_of(decimals: str) -> Scalars | None:
-    """Return the conversion of scalars in columns; ``None``: they are unchanged."""
-    if decimals != "BASE64":
-        return None
+def scalars_of(decimals: str) -> Scalars:
+    """Return the conversion of scalars in columns."""
     # The kind has parameters: decimal128(38, 2).
-    return lambda kind: _unscaled if kind.startswith("decimal") else None
+    return lambda kind: _unscaled if decimals == "BASE64" and kind.startswith("decimal") else shortest_floats(kind)
+
+
+def shortest_floats(kind: str) -> Form | None:
+    """Return the conversion of 32-bit floats, which have fewer digits than the same number in 64 bits."""
+    return shortest if kind == "float" else None
 
 
 def with_millis(value: Any) -> Any:

@@ -12,10 +12,11 @@ from typing import Any
 
 import orjson
 
-from connect_core.api.data import Instant
+from connect_core.api.data import Float32, Instant
 from connect_core.errors import DataError
+from connect_core.java.text import float32_text
 
-__all__ = ["json_bytes"]
+__all__ = ["json_bytes", "shortest"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EXACT = frozenset((str, bool, type(None)))
@@ -55,6 +56,11 @@ def _float(value: float) -> Any:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
+def shortest(value: float) -> float:
+    """Return the number of the fewest digits that is this one in 32 bits: 0.1 for 0.10000000149011612."""
+    return float(float32_text(value))
+
+
 def _integer(value: int) -> Any:
     return int(value) if -_LARGEST <= value < _LARGEST else orjson.Fragment(str(int(value)).encode())
 
@@ -82,6 +88,7 @@ _FORMS: dict[type, Callable[[Any], Any]] = {
     bool: bool,
     int: _integer,
     float: _float,
+    Float32: lambda value: _float(shortest(value)),
     str: str,
     dict: lambda value: {_name(name): _plain(part) for name, part in value.items()},
     list: lambda values: [_plain(part) for part in values],
