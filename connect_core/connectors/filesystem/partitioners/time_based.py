@@ -28,6 +28,7 @@ _ZONE = "timezone"
 _LOCALE = "locale"
 _EXTRACTOR = "timestamp.extractor"
 _FIELD = "timestamp.field"
+_LONGEST = 366_000 * 86_400_000
 _SHIFT = 900_000
 """Time zone offsets are multiples of a quarter of an hour: times within one have the same folder."""
 _WHOLE_SHIFTS = 63_072_000_000
@@ -103,6 +104,10 @@ class TimeBasedPartitioner(Partitioner):
         self._duration = self.duration or settings.get_long(_DURATION) or 0
         if self._duration <= 0:
             raise ConfigError(_DURATION, self._duration, "give the time that a folder covers; 3600000 is an hour")
+        if self._duration > _LONGEST:
+            raise ConfigError(
+                _DURATION, self._duration, f"give at most {_LONGEST}, a thousand years; 3600000 is an hour"
+            )
         self._zone = _zone(settings.get_string(_ZONE) or "")
         self._format = _pattern(self.path_format or settings.get_string(_FORMAT), settings.get_string(_LOCALE) or "en")
         self._extract = _extractor(settings.get_string(_EXTRACTOR) or "")
