@@ -6,9 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
-from connect_core.connectors.filesystem.columns import Kind
+import pyarrow as pa
 
-__all__ = ["Form", "Scalars", "formed", "maps_to_pairs", "pairs_to_maps"]
+from connect_core.connectors.filesystem.columns import Kind, kind_of_type
+from connect_core.errors import DataError
+
+__all__ = ["Form", "Scalars", "formed", "maps_to_pairs", "pairs_to_maps", "with_entries"]
 
 Form: TypeAlias = Callable[[Any], Any]
 """Converts a value to another form."""
@@ -30,6 +33,22 @@ def pairs_to_maps(kind: Kind, scalars: Scalars | None = None, *, has_arrays: boo
     return _form(kind, _to_arrays if has_arrays else _to_map, scalars)
 
 
+def with_entries(kind: pa.DataType) -> Kind:
+    """Return the kind of a type; maps whose keys are texts, but optional, are told from lists, as ``entries``."""
+    if pa.types.is_struct(kind):
+        return "struct", tuple((field.name, with_entries(field.type)) for field in kind.fields)
+    if pa.types.is_map(kind):
+        return "map", with_entries(kind.key_type), with_entries(kind.item_type)
+    if not pa.types.is_list(kind):
+        return kind_of_type(kind)
+    entry = kind.value_field
+    if entry.name == "entry" and pa.types.is_struct(entry.type) and entry.type.names == ["key", "value"]:
+        key, value = entry.type.fields
+        if pa.types.is_string(key.type):
+            return "entries", with_entries(value.type)
+    return "list", with_entries(entry.type)
+
+
 def maps_to_pairs(kind: Kind) -> Form | None:
     """Return the reverse conversion, of Python's values to Arrow's."""
     return _form(kind, _to_pairs)
@@ -41,6 +60,8 @@ def _form(kind: Kind, of_map: Callable[[Kind, Form], Form], scalars: Scalars | N
         return found and partial(_unless_null, found)
     if kind[0] == "map":
         return partial(_unless_null, of_map(kind[1], _form(kind[2], of_map, scalars) or _same))
+    if kind[0] == "entries":
+        return partial(_unless_null, partial(_to_object, _form(kind[1], of_map, scalars) or _same))
     if kind[0] == "list":
         inner = _form(kind[1], of_map, scalars)
         return inner and partial(_unless_null, partial(_each, inner))
@@ -58,6 +79,12 @@ def _to_arrays(key: Kind, form: Form) -> Form:
     if key == "string":
         return _to_map(key, form)
     return lambda pairs: [[name, form(value)] for name, value in pairs]
+
+
+def _to_object(form: Form, entries: list[dict[str, Any]]) -> dict[str, Any]:
+    if any(entry["key"] is None for entry in entries):
+        raise DataError("a map has the key null, which no name of a JSON field can be")
+    return {entry["key"]: form(entry["value"]) for entry in entries}
 
 
 def _to_pairs(key: Kind, form: Form) -> Form:

@@ -17,7 +17,6 @@ from connect_core.api.config import (
     ValidString,
 )
 from connect_core.connectors.filesystem.batch_rows import Extras, extra_columns, plain_columns
-from connect_core.connectors.filesystem.columns import kind_of_type
 from connect_core.connectors.filesystem.formats.compression import (
     COMPRESSION,
     COMPRESSION_KEYS,
@@ -35,7 +34,7 @@ from connect_core.connectors.filesystem.formats.json.scalars import (
 from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.line_reading import JsonLinesReader
 from connect_core.connectors.filesystem.formats.lines import LineFormat
-from connect_core.connectors.filesystem.formats.maps import Scalars, formed, pairs_to_maps
+from connect_core.connectors.filesystem.formats.maps import Scalars, formed, pairs_to_maps, with_entries
 from connect_core.connectors.filesystem.formats.plain_times import plain_type
 from connect_core.connectors.filesystem.formats.reading import FormatReader
 from connect_core.connectors.filesystem.rows import VALUE
@@ -121,7 +120,7 @@ class JsonLinesFormat(LineFormat):
         return self._cells(plain_columns(data).array)
 
     def _cells(self, array: pa.Array) -> list[Any]:
-        form = pairs_to_maps(kind_of_type(array.type), self._scalars, has_arrays=self._has_arrays)
+        form = pairs_to_maps(with_entries(array.type), self._scalars, has_arrays=self._has_arrays)
         plain = array.cast(plain_type(array.type)) if self._has_numbers else array
         try:
             values: list[Any] = plain.to_pylist()
