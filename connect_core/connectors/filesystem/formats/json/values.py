@@ -36,17 +36,26 @@ def _plain(value: Any) -> Any:
     if kind in _EXACT:
         return value
     if kind is dict:
-        return {_name(name): _plain(part) for name, part in value.items()}
+        return _object(value)
     form = _FORMS.get(kind) or next((form for base, form in _FORMS.items() if isinstance(value, base)), None)
     if form is None:
         raise DataError(f"a value of the type {kind.__name__} cannot be written as JSON")
     return form(value)
 
 
+def _object(value: dict[Any, Any]) -> dict[str, Any]:
+    named = {_name(name): _plain(part) for name, part in value.items()}
+    if len(named) != len(value):
+        raise DataError("two keys of a map, such as 1 and '1', have the same text, which names a field in JSON")
+    return named
+
+
 def _name(name: Any) -> str:
     if isinstance(name, str):
         return name
-    return json.dumps(name) if isinstance(name, int | float) else str(name)
+    if isinstance(name, int | float):
+        return json.dumps(name)
+    raise DataError(f"a map has the key {name!r}, which is neither a text nor a number and cannot name a JSON field")
 
 
 def _float(value: float) -> Any:
@@ -90,7 +99,7 @@ _FORMS: dict[type, Callable[[Any], Any]] = {
     float: _float,
     Float32: lambda value: _float(shortest(value)),
     str: str,
-    dict: lambda value: {_name(name): _plain(part) for name, part in value.items()},
+    dict: _object,
     list: lambda values: [_plain(part) for part in values],
     bytes: _base64,
     memoryview: lambda value: _base64(bytes(value)),
