@@ -154,6 +154,14 @@ def test_a_record_without_a_folder_goes_the_way_of_tolerance(tmp_path: Path, bat
             {"partitioner": "time", "path.format": "'a''b'/D/h a", "partition.duration.ms": "3600000", "locale": "en"},
             "a%27b/318/10 PM",
         ),
+        (
+            {"partitioner": "time", "path.format": "ZZZ/z", "partition.duration.ms": "1", "timezone": "+02:00"},
+            "+02%3A00/+02%3A00",
+        ),
+        (
+            {"partitioner": "time", "path.format": "ZZZ/z", "partition.duration.ms": "1", "timezone": "Europe/Berlin"},
+            "Europe/Berlin/CET",
+        ),
     ],
 )  # fmt: skip
 def test_times_name_folders(tmp_path: Path, batches: bool, config: dict[str, str], expected: str) -> None:
@@ -248,6 +256,7 @@ def test_a_folder_has_the_hour_of_all_its_records(
         ({"partitioner": "field"}, "partition.field.name"),
         ({"partitioner": "field", "partition.field.name": "a,a"}, "partition.field.name"),
         ({"partitioner": "time"}, "partition.duration.ms"),
+        ({"partitioner": "time", "partition.duration.ms": str(10**18), "path.format": "YYYY"}, "partition.duration.ms"),
         ({"partitioner": "time", "partition.duration.ms": "1"}, "path.format"),
         ({"partitioner": "time", "partition.duration.ms": "1", "path.format": "YYYY-bb"}, "path.format"),
         ({"partitioner": "time", "partition.duration.ms": "1", "path.format": "'open"}, "path.format"),

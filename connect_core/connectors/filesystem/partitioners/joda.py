@@ -39,8 +39,13 @@ _NAMES: Mapping[str, Callable[[datetime, int], str]] = {
     "E": lambda at, count: _DAYS[at.weekday()][: None if count > 3 else 3],
     "M": lambda at, count: _MONTHS[at.month - 1][: None if count > 3 else 3],
     "a": lambda at, count: "AM" if at.hour < 12 else "PM",
-    "z": lambda at, count: at.tzname() or "UTC",
+    "z": lambda at, count: _fixed(at.tzname() or "UTC"),
 }
+
+
+def _fixed(name: str) -> str:
+    """Return the name of a zone without one of its own, an offset, as Joda-Time has it: ``+02:00``."""
+    return name.removeprefix("UTC") or name
 
 
 class JodaFormat:
@@ -99,6 +104,6 @@ def _field(at: datetime, letter: str, count: int) -> str:
 
 def _offset(at: datetime, count: int) -> str:
     if count > 2:
-        return getattr(at.tzinfo, "key", None) or str(at.tzinfo)
+        return getattr(at.tzinfo, "key", None) or _fixed(str(at.tzinfo))
     text = at.strftime("%z")[:5]
     return text if count == 1 else f"{text[:3]}:{text[3:]}"
