@@ -118,10 +118,8 @@ class SinkAttempt:
         paused: set[TopicPartition] = set()
         while not (reader.is_finished or self.control.is_stopping or self.is_capped()):
             for raw in reader.poll():
+                # All of them, even after a rewind, as in Connect: the reader is past them and returns them only once.
                 self._deliver(raw)
-                if self.context.rewinds:
-                    # The records read ahead are not at the position that the task wants to continue from.
-                    break
             self._rewind(reader)
             self.control.progress(self.records, reader.positions)
             wanted = set(self.context.paused)
@@ -130,6 +128,7 @@ class SinkAttempt:
             paused = wanted
             if not reader.is_finished and self._is_flush_due():
                 self._pre_commit(reader.positions)
+                self._rewind(reader)
 
     def _rewind(self, reader: BoundedReader) -> None:
         """Seek to the positions that the task requested in ``open``, ``put`` or ``pre_commit``."""

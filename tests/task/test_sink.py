@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +13,8 @@ from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
 from connect_core.errors import DataError, RetriableError
 from connect_core.interval.time_bounds import RecordTimes
+from connect_core.kafka.raw_batch import RawBatch
+from connect_core.task.timeouts import Timeouts
 from tests.task.equipment import PART, GivenReader, raw, sink_attempt
 
 
@@ -147,3 +149,89 @@ def test_records_outside_their_time_are_counted() -> None:
     given = GivenReader([*timed, replace(batches[-1], timestamp=none)], {PART: 6})
     run.run(lambda: given)  # type: ignore[arg-type, return-value]
     assert (run.counts().records, run.counts().late, run.counts().future) == (6, 1, 2)
+
+
+A, B = TopicPartition("a", 0), TopicPartition("b", 0)
+
+
+@dataclass
+class LogReader:
+    """Reads two topics as BoundedReader does: one poll returns all there is, and the positions are past it."""
+
+    log: Mapping[TopicPartition, list[str]] = field(default_factory=lambda: {A: ["a0", "a1"], B: ["b0", "b1"]})
+    most: int = 9
+    positions: dict[TopicPartition, int] = field(default_factory=lambda: {A: 0, B: 0})
+
+    @property
+    def is_finished(self) -> bool:
+        return all(self.positions[part] >= len(values) for part, values in self.log.items())
+
+    def poll(self) -> list[RawBatch]:
+        batches = []
+        for part, values in self.log.items():
+            first = self.positions[part]
+            if some := values[first : first + self.most]:
+                batches.append(replace(raw(some, first), topic=part.topic))
+                self.positions[part] += len(some)
+        return batches
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        self.positions[partition] = offset
+
+    def pause(self, partitions: Any) -> None:
+        """Do nothing."""
+
+    def resume(self, partitions: Any) -> None:
+        """Do nothing."""
+
+    def __enter__(self) -> LogReader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Do nothing."""
+
+
+def puts(task: RecordingTask) -> list[list[str]]:
+    return [call[1] for call in task.calls if call[0] == "put"]
+
+
+def test_rewind_in_put_loses_no_records_of_the_same_poll() -> None:
+    class Rewinding(RecordingTask):
+        def put(self, records: Sequence[SinkRecord]) -> None:
+            super().put(records)
+            if len(puts(self)) == 1:
+                self.context.offset({A: 0})
+
+    task = Rewinding()
+    run, _ = sink_attempt(task)
+    run.run(lambda: LogReader())  # type: ignore[arg-type, return-value]
+    assert puts(task) == [["a0", "a1"], ["b0", "b1"], ["a0", "a1"]]
+    assert run.positions == {A: 2, B: 2}
+
+
+def test_rewound_records_that_are_not_delivered_again_are_not_committed() -> None:
+    class Rewinding(RecordingTask):
+        def put(self, records: Sequence[SinkRecord]) -> None:
+            super().put(records)
+            self.context.offset({A: 1})
+            stop.set()
+
+    task = Rewinding()
+    run, stop = sink_attempt(task)
+    run.run(lambda: LogReader())  # type: ignore[arg-type, return-value]
+    assert puts(task) == [["a0", "a1"], ["b0", "b1"]]
+    assert run.positions == {A: 1, B: 2}
+
+
+def test_rewind_in_pre_commit_comes_before_the_next_poll() -> None:
+    class Rewinding(RecordingTask):
+        def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+            if len(puts(self)) == 2:
+                self.context.offset({A: 0})
+            return offsets
+
+    task = Rewinding()
+    run, _ = sink_attempt(task, timeouts=Timeouts(flush_seconds=0.0))
+    run.run(lambda: LogReader(most=1))  # type: ignore[arg-type, return-value]
+    assert puts(task) == [["a0"], ["b0"], ["a0"], ["b1"], ["a1"]]
+    assert run.positions == {A: 2, B: 2}
