@@ -25,6 +25,7 @@ from connect_core.task.conversion import Converters
 from connect_core.task.dead_letters import SinkDeadLetters
 from connect_core.task.hooks import HookThread, HookTimeoutError, stop_plugin
 from connect_core.task.pipeline import Pipeline
+from connect_core.task.safe_positions import SafePositions
 from connect_core.task.skipped import SkippedSummary
 from connect_core.task.timeouts import Timeouts
 
@@ -66,6 +67,7 @@ class SinkAttempt:
     staged: tuple[Staged, ...] = ()
     topics: set[str] = field(default_factory=set)
     _flushed: float = field(default_factory=time.monotonic)
+    _safe: SafePositions = field(default_factory=SafePositions)
     _hooks: HookThread = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,7 +135,9 @@ class SinkAttempt:
     def _rewind(self, reader: BoundedReader) -> None:
         """Seek to the positions that the task requested in ``open``, ``put`` or ``pre_commit``."""
         while self.context.rewinds:
-            reader.seek(*self.context.rewinds.popitem())
+            partition, offset = self.context.rewinds.popitem()
+            reader.seek(partition, offset)
+            self._safe.rewind(partition, offset)
 
     def _deliver(self, raw: RawBatch) -> None:
         self.topics.add(raw.topic)
@@ -172,15 +176,19 @@ class SinkAttempt:
             self.staged = tuple(self._retried("stage", lambda: self.task.stage(self.positions)))
             self._flush_letters()
         else:
-            self.positions = self._pre_commit(self.positions)
+            self._pre_commit(self.positions)
+            for partition, offset in self.context.rewinds.items():
+                # Nothing is read any more, so the next interval has to begin there.
+                self._safe.rewind(partition, offset)
+            self.positions = dict(self._safe.positions)
 
-    def _pre_commit(self, positions: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """Let the task write what it holds → the positions that it declares safe. Bad records are in Kafka by then."""
+    def _pre_commit(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Let the task write what it holds and note what it declares safe. Bad records are in Kafka by then."""
         self.context.is_commit_requested = False
-        safe = self._retried("pre_commit", lambda: self.task.pre_commit(dict(positions)))
+        claimed = self._retried("pre_commit", lambda: self.task.pre_commit(dict(positions)))
         self._flush_letters()
+        self._safe.take(claimed, positions)
         self._flushed = time.monotonic()
-        return dict(safe)
 
     def _flush_letters(self) -> None:
         if self.letters is not None:

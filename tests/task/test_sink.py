@@ -235,3 +235,40 @@ def test_rewind_in_pre_commit_comes_before_the_next_poll() -> None:
     run.run(lambda: LogReader(most=1))  # type: ignore[arg-type, return-value]
     assert puts(task) == [["a0"], ["b0"], ["a0"], ["b1"], ["a1"]]
     assert run.positions == {A: 2, B: 2}
+
+
+class AnsweringTask(RecordingTask):
+    """Answers pre_commit with what it was given, one answer after the other."""
+
+    def __init__(self, *answers: Mapping[TopicPartition, int]) -> None:
+        super().__init__()
+        self.answers = list(answers)
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        return self.answers.pop(0)
+
+
+def test_what_pre_commit_declared_safe_stays_so_when_its_next_answer_is_empty() -> None:
+    run, _ = sink_attempt(AnsweringTask({A: 1}, {B: 2}, {}), timeouts=Timeouts(flush_seconds=0.0))
+    run.run(lambda: LogReader({A: list("12345"), B: list("12345")}, most=2))  # type: ignore[arg-type, return-value]
+    assert run.positions == {A: 1, B: 2}
+
+
+def test_positions_that_pre_commit_cannot_know_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    run, _ = sink_attempt(AnsweringTask({A: 3, B: 2, TopicPartition("other", 3): 7}))
+    run.run(lambda: LogReader())  # type: ignore[arg-type, return-value]
+    assert run.positions == {B: 2}
+    assert "3 for a-0, which is ignored: the task has got the records before 2 only" in caplog.text
+    assert "7 for other-3, which is ignored: the task's partitions are a-0, b-0" in caplog.text
+
+
+def test_safe_position_falls_back_with_a_rewind() -> None:
+    class Rewinding(AnsweringTask):
+        def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+            if len(self.answers) == 1:
+                self.context.offset({A: 1})
+            return super().pre_commit(offsets)
+
+    run, _ = sink_attempt(Rewinding({A: 2, B: 2}, {}), timeouts=Timeouts(flush_seconds=0.0))
+    run.run(lambda: LogReader({A: list("123"), B: list("123")}, most=2))  # type: ignore[arg-type, return-value]
+    assert run.positions == {A: 1, B: 2}
