@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,12 +21,13 @@ from connect_core.api.convert import Converter
 from connect_core.api.data import Schema
 from connect_core.api.records import SinkRecord, SourceRecord, TimestampType
 from connect_core.converters.json import JsonConverter
-from connect_core.errors import ConnectError
+from connect_core.errors import ConnectError, DataError
 from connect_core.kafka.dead_letters import DeadLetter, DeadLetterQueue, ErrorContext
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
 from connect_core.kafka.transactional_writer import TransactionalWriter
 from connect_core.task.conversion import Converters
 from connect_core.task.frame_headers import moved
+from connect_core.task.letter_size import is_too_large, send_shortened
 from connect_core.task.pipeline import place_of
 from connect_core.task.reporting import executing_class
 from connect_core.task.tolerance import Failure, Stage, Step, Tolerance, class_name
@@ -79,13 +81,13 @@ class SinkDeadLetters:
         self._recent.append(raw)
 
     def report(self, failure: Failure) -> None:
-        """Send one record. Raise DataError or RetriableError if Kafka does not take it."""
+        """Send one record, shortened if too large. Raise DataError or RetriableError if Kafka does not take it."""
         if not failure.is_of_record:
             return
         letter = failure.letter or _letter(self._recent[-1], failure.step.place.row)
         with self._lock:
-            self._queue = self._queue or self.open()
-            self._queue.report(letter, self.of.context(failure))
+            self._queue = queue = self._queue or self.open()
+            send_shortened(letter, self.of.context(failure), self.of.has_context, partial(_send, queue))
 
     def find(self, record: SinkRecord) -> DeadLetter | None:
         """Return a record of one of the last batches as it was read."""
@@ -121,12 +123,6 @@ class SinkDeadLetters:
         except ConnectError as error:
             _LOG.warning("dead letters of %s-%d may be missing: %s", self.of.connector, self.of.task, error)
         self._queue.close()
-
-
-class _Record(NamedTuple):
-    key: bytes | None
-    value: bytes | None
-    headers: RawHeaders
 
 
 class _Promise(Future[None]):
@@ -194,15 +190,23 @@ class SourceDeadLetters:
         self._batch, self._records = batch, records
 
     def report(self, failure: Failure) -> None:
-        """Produce one record. Raises as ``TransactionalWriter.produce``."""
+        """Produce one record, shortened if it is too large. Raises as ``TransactionalWriter.produce``."""
         if not failure.is_of_record:
             return
         if not self._is_ready:
             self.ensure_topic()
             self._is_ready = True
         letter = self._letter(self._record(failure.step.place.row))
-        headers = letter.with_context(self.of.context(failure)) if self.of.has_context else list(letter.headers)
-        self.writer.produce_records(self.of.topic, [_Record(letter.key, letter.value, headers)])
+        send_shortened(letter, self.of.context(failure), self.of.has_context, self._send)
+
+    def _send(self, letter: DeadLetter, context: ErrorContext) -> DataError | None:
+        headers = letter.with_context(context) if self.of.has_context else list(letter.headers)
+        batch = Batch.from_records([SourceRecord(self.of.topic)])
+        keys, values = (pa.array([data], pa.binary()) for data in (letter.key, letter.value))
+        refusals: list[DataError] = []
+        # Without a place for refusals the writer would give up the whole transaction.
+        self.writer.produce(batch, keys, values, [headers], lambda _, error: refusals.append(error))
+        return refusals[0] if refusals else None
 
     def _record(self, row: int) -> SourceRecord:
         assert self._batch is not None
@@ -236,6 +240,16 @@ class SourceDeadLetters:
             with suppress(Exception):
                 return moved(one.frame_header, one.from_connect_data(topic, *data), headers)
         return repr(data[1]).encode(), headers
+
+
+def _send(queue: DeadLetterQueue, letter: DeadLetter, context: ErrorContext) -> DataError | None:
+    try:
+        queue.report(letter, context)
+    except DataError as error:
+        if not is_too_large(error):
+            raise
+        return error
+    return None
 
 
 def _json() -> Converter:

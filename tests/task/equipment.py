@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import WorkerLimits
@@ -23,7 +24,7 @@ from connect_core.errors import DataError
 from connect_core.interval.values import IntervalCaps
 from connect_core.kafka.dead_letters import DeadLetter, ErrorContext
 from connect_core.kafka.delivery import Landed
-from connect_core.kafka.raw_batch import RawBatch
+from connect_core.kafka.raw_batch import RawBatch, RawHeaders
 from connect_core.task.contexts import PlannedOffsets, SinkContext, SourceContext, Transactions
 from connect_core.task.control import TaskControl
 from connect_core.task.conversion import Converters
@@ -68,6 +69,8 @@ class RememberedWriter:
         headers: Any,
         refused: Callable[[int, DataError], None] | None = None,
     ) -> Sequence[GivenDelivery]:
+        if batch.topic.to_pylist()[:1] == ["dead"]:
+            return self._take_letter(keys[0].as_py(), values[0].as_py(), headers[0], refused)
         self.calls.append(("produce", len(values)))
         deliveries = []
         for row, value in enumerate(values.to_pylist()):
@@ -92,9 +95,12 @@ class RememberedWriter:
         self._open = []
         self.offsets.update({canonical(partition): offset for partition, offset in offsets})
 
-    def produce_records(self, topic: str, records: Any) -> None:
-        for one in records:
-            self.calls.append(("letter", topic, one.key, one.value, dict(one.headers)))
+    def _take_letter(self, key: Any, value: Any, headers: Any, refused: Any) -> Sequence[GivenDelivery]:
+        if size_of(value, headers) > self.most_bytes:
+            refused(0, DataError("a letter that is too large"))
+        else:
+            self.calls.append(("letter", "dead", key, value, dict(headers)))
+        return ()
 
     def abort(self) -> None:
         self.calls.append(("abort", len(self._open)))
@@ -107,9 +113,12 @@ class RememberedQueue:
 
     calls: list[Any] = field(default_factory=list)
     letters: list[tuple[DeadLetter, ErrorContext]] = field(default_factory=list)
+    most_bytes: int = 1_000_000
 
     def report(self, letter: DeadLetter, context: ErrorContext) -> None:
         self.calls.append("report")
+        if size_of(letter.value, letter.with_context(context)) > self.most_bytes:
+            raise DataError("too large") from KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
         self.letters.append((letter, context))
 
     def flush(self) -> None:
@@ -160,6 +169,11 @@ class GivenReader:
 
     def __exit__(self, *error: object) -> None:
         """Do nothing."""
+
+
+def size_of(value: bytes | None, headers: RawHeaders) -> int:
+    """Return the size of a letter whose key does not count."""
+    return len(value or b"") + sum(len(name) + len(data or b"") for name, data in headers)
 
 
 def raw(values: Sequence[str], first: int = 0) -> RawBatch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from connect_core.api.records import Record, SinkRecord
 from connect_core.api.transform import Predicate, Transformation
 from connect_core.converters.json import JsonConverter
 from connect_core.errors import ConnectError, DataError
+from connect_core.kafka.dead_letters import DeadLetter, ErrorContext
 from connect_core.task.dead_letters import LettersOf
 from tests.task.equipment import (
     PART,
@@ -32,6 +33,9 @@ from tests.task.test_source import AcknowledgingTask, GuideTask
 class RefuseTwo(Transformation):
     """Refuses every record whose text holds a 2."""
 
+    def __init__(self, message: str = "no two") -> None:
+        self.message = message
+
     def config(self) -> ConfigDef:
         return ConfigDef()
 
@@ -40,7 +44,7 @@ class RefuseTwo(Transformation):
 
     def apply(self, record: Record) -> Record | None:
         if "2" in record.value:
-            raise DataError("no two")
+            raise DataError(self.message)
         return record
 
 
@@ -165,6 +169,42 @@ def test_record_of_the_tasks_own_making_is_converted_back() -> None:
     assert (letter.topic, letter.partition, letter.offset, letter.value) == ("elsewhere", 7, 99, b"made")
 
 
+@pytest.mark.parametrize(
+    ("most", "left", "expected"),
+    [
+        (2200, (False, True), (b"2" * 900, None)),
+        (1700, (False, False), (b"2" * 900, None)),
+        (800, (False, False), (b"", b"900")),
+    ],
+)
+def test_letter_too_large_for_kafka_goes_out_without_its_longest_parts(most: int, left: Any, expected: Any) -> None:
+    queue = RememberedQueue(most_bytes=most)
+    run, _ = sink_attempt(FlushingTask(), guard=tolerance(True), queue=queue, stages=[Always(RefuseTwo("no" * 300))])
+    run.run(lambda: GivenReader([raw(["1", "2" * 900])], {PART: 2}))  # type: ignore[arg-type, return-value]
+    ((letter, context),) = queue.letters
+    assert (context.trace is not None, context.message is not None) == left
+    assert (letter.value, dict(letter.headers).get("__connect.errors.value.left.out.bytes")) == expected
+    assert (run.positions, run.counts().skipped) == ({PART: 2}, 1)
+
+
+def test_letter_that_fits_in_no_form_is_logged_and_its_record_skipped(caplog: pytest.LogCaptureFixture) -> None:
+    queue = RememberedQueue(most_bytes=10)
+    run, _ = sink_attempt(FlushingTask(), guard=tolerance(True), queue=queue, stages=[Always(RefuseTwo())])
+    run.run(lambda: GivenReader([raw(["1", "2"])], {PART: 2}))  # type: ignore[arg-type, return-value]
+    assert "the dead letter of topic t, partition 0, offset 1 is lost" in caplog.text
+    assert (queue.letters, run.positions, run.counts().skipped) == ([], {PART: 2}, 1)
+
+
+def test_letter_that_kafka_refuses_for_another_reason_fails_the_task() -> None:
+    class Broken(RememberedQueue):
+        def report(self, letter: DeadLetter, context: ErrorContext) -> None:
+            raise DataError("an earlier letter was too large for the broker")
+
+    run, _ = sink_attempt(FlushingTask(), guard=tolerance(True), queue=Broken(), stages=[Always(RefuseTwo())])
+    with pytest.raises(DataError, match="an earlier letter"):
+        run.run(lambda: GivenReader([raw(["1", "2"])], {PART: 2}))  # type: ignore[arg-type, return-value]
+
+
 def run_source(task: GuideTask, writer: RememberedWriter, has_context: bool = True) -> Any:
     letters = LettersOf("orders", 0, "dead", has_context)
     run = source_attempt(task, writer, guard=tolerance(True), stages=[Always(RefuseTwo())], letters=letters)
@@ -193,6 +233,21 @@ def test_letter_without_context_is_the_record_alone() -> None:
     writer = RememberedWriter()
     run_source(GuideTask(), writer, has_context=False)
     assert [call[4] for call in writer.calls if call[0] == "letter"] == [{}]
+
+
+@pytest.mark.parametrize("has_context", [True, False])
+def test_source_record_too_large_for_kafka_is_a_letter_without_its_value(has_context: bool) -> None:
+    class Large(GuideTask):
+        def poll(self) -> Any:
+            return [replace(one, value=one.value * 1000) for one in super().poll() or []] or None
+
+    writer = RememberedWriter(most_bytes=2000)
+    run = run_source(Large(), writer, has_context)
+    letters = [call for call in writer.calls if call[0] == "letter"]
+    assert [call[3] for call in letters] == [b""] * 3
+    assert {call[4]["__connect.errors.value.left.out.bytes"] for call in letters} == {b"6000"}
+    assert {"__connect.errors.topic" in call[4] for call in letters} == {has_context}
+    assert run.counts().skipped == 3
 
 
 def test_skipped_source_record_is_acknowledged_as_dropped() -> None:
