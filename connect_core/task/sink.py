@@ -119,15 +119,16 @@ class SinkAttempt:
     def _deliver_all(self, reader: BoundedReader) -> None:
         paused: set[TopicPartition] = set()
         while not (reader.is_finished or self.control.is_stopping or self.is_capped()):
-            for raw in reader.poll():
-                # All of them, even after a rewind, as in Connect: the reader is past them and returns them only once.
-                self._deliver(raw)
-            self._rewind(reader)
-            self.control.progress(self.records, reader.positions)
             wanted = set(self.context.paused)
             reader.pause(wanted - paused)
             reader.resume(paused - wanted)
             paused = wanted
+            # All of them, even after a rewind, as in Connect: the reader is past them and returns them only once.
+            has_put = [self._deliver(raw) for raw in reader.poll()]
+            if not any(has_put):
+                self._put_nothing(is_idle=not has_put)
+            self._rewind(reader)
+            self.control.progress(self.records, reader.positions)
             if not reader.is_finished and self._is_flush_due():
                 self._pre_commit(reader.positions)
                 self._rewind(reader)
@@ -139,7 +140,16 @@ class SinkAttempt:
             reader.seek(partition, offset)
             self._safe.rewind(partition, offset)
 
-    def _deliver(self, raw: RawBatch) -> None:
+    def _put_nothing(self, *, is_idle: bool) -> None:
+        """Let the task work without records, as Connect does: to resume what it has paused, or to try again.
+
+        A task that stages does its work in ``stage``; for it only what it has paused matters.
+        """
+        if self.context.paused or (is_idle and not self.is_staged):
+            self._retried("put", lambda: self.task.put([]))
+
+    def _deliver(self, raw: RawBatch) -> bool:
+        """Put a batch → whether anything was left of it to put."""
         self.topics.add(raw.topic)
         if self.letters is not None:
             self.letters.begin(raw)
@@ -150,6 +160,7 @@ class SinkAttempt:
         self.bytes += raw.value_bytes
         self._count_times(raw)
         reach("K4", self.control.connector)
+        return len(batch) > 0
 
     def _count_times(self, raw: RawBatch) -> None:
         times = self.times

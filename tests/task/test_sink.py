@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from connect_core.api.records import SinkRecord, TopicPartition
+from connect_core.api.config import ConfigDef
+from connect_core.api.records import Record, SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
+from connect_core.api.transform import Transformation
 from connect_core.errors import DataError, RetriableError
 from connect_core.interval.time_bounds import RecordTimes
 from connect_core.kafka.raw_batch import RawBatch
@@ -154,6 +157,26 @@ def test_records_outside_their_time_are_counted() -> None:
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 
 
+class DropTopic(Transformation):
+    """Drops the records of one topic; it is its own stage."""
+
+    predicate = None
+    negate = False
+
+    def __init__(self, topic: str) -> None:
+        self.transformation = self
+        self.topic = topic
+
+    def config(self) -> ConfigDef:
+        return ConfigDef()
+
+    def configure(self, configs: Mapping[str, Any]) -> None:
+        """Do nothing."""
+
+    def apply(self, record: Record) -> Record | None:
+        return None if record.topic == self.topic else record
+
+
 @dataclass
 class LogReader:
     """Reads two topics as BoundedReader does: one poll returns all there is, and the positions are past it."""
@@ -161,16 +184,21 @@ class LogReader:
     log: Mapping[TopicPartition, list[str]] = field(default_factory=lambda: {A: ["a0", "a1"], B: ["b0", "b1"]})
     most: int = 9
     positions: dict[TopicPartition, int] = field(default_factory=lambda: {A: 0, B: 0})
+    paused: set[TopicPartition] = field(default_factory=set)
+    late: int = 0
 
     @property
     def is_finished(self) -> bool:
         return all(self.positions[part] >= len(values) for part, values in self.log.items())
 
     def poll(self) -> list[RawBatch]:
-        batches = []
+        batches: list[RawBatch] = []
+        self.late -= 1
+        if self.late >= 0:
+            return batches
         for part, values in self.log.items():
             first = self.positions[part]
-            if some := values[first : first + self.most]:
+            if part not in self.paused and (some := values[first : first + self.most]):
                 batches.append(replace(raw(some, first), topic=part.topic))
                 self.positions[part] += len(some)
         return batches
@@ -179,10 +207,10 @@ class LogReader:
         self.positions[partition] = offset
 
     def pause(self, partitions: Any) -> None:
-        """Do nothing."""
+        self.paused.update(partitions)
 
     def resume(self, partitions: Any) -> None:
-        """Do nothing."""
+        self.paused.difference_update(partitions)
 
     def __enter__(self) -> LogReader:
         return self
@@ -272,3 +300,64 @@ def test_safe_position_falls_back_with_a_rewind() -> None:
     run, _ = sink_attempt(Rewinding({A: 2, B: 2}, {}), timeouts=Timeouts(flush_seconds=0.0))
     run.run(lambda: LogReader({A: list("123"), B: list("123")}, most=2))  # type: ignore[arg-type, return-value]
     assert run.positions == {A: 1, B: 2}
+
+
+def stop_soon(stop: threading.Event) -> None:
+    """Stop a task that would wait for ever for its partitions to be resumed."""
+    timer = threading.Timer(5, stop.set)
+    timer.daemon = True
+    timer.start()
+
+
+class PausingTask(RecordingTask):
+    """Pauses after each put of records, and resumes in the next put."""
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        super().put(records)
+        if records:
+            self.context.pause(A, B)
+        else:
+            self.context.resume(A, B)
+
+
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_task_that_pauses_may_resume_in_a_put_without_records(is_staged: bool) -> None:
+    task = PausingTask()
+    run, stop = sink_attempt(task, is_staged=is_staged)
+    stop_soon(stop)
+    run.run(lambda: LogReader({A: ["1", "2"], B: []}, most=1))  # type: ignore[arg-type, return-value]
+    assert puts(task) == [["1"], [], ["2"]]
+
+
+def test_paused_task_may_resume_while_all_other_records_are_dropped() -> None:
+    class PausingA(RecordingTask):
+        def put(self, records: Sequence[SinkRecord]) -> None:
+            super().put(records)
+            self.context.pause(A) if records else self.context.resume(A)
+
+    task = PausingA()
+    run, stop = sink_attempt(task, stages=[DropTopic("b")])
+    stop_soon(stop)
+    log = {A: ["1", "2"], B: list("12345")}
+    run.run(lambda: LogReader(log, most=1))  # type: ignore[arg-type, return-value]
+    assert puts(task) == [["1"], [], ["2"], []]
+
+
+def test_pause_in_open_holds_from_the_first_poll_on() -> None:
+    class PausingInOpen(PausingTask):
+        def open(self, partitions: Collection[TopicPartition]) -> None:
+            self.context.pause(A)
+
+    task = PausingInOpen()
+    run, stop = sink_attempt(task)
+    stop_soon(stop)
+    run.run(lambda: LogReader({A: ["a"], B: ["b"]}))  # type: ignore[arg-type, return-value]
+    assert puts(task) == [["b"], [], ["a"]]
+
+
+@pytest.mark.parametrize(("is_staged", "expected"), [(False, [[], [], ["1"]]), (True, [["1"]])])
+def test_task_without_a_committer_may_work_while_no_records_come(is_staged: bool, expected: list[list[str]]) -> None:
+    task = RecordingTask()
+    run, _ = sink_attempt(task, is_staged=is_staged)
+    run.run(lambda: LogReader({A: ["1"], B: []}, late=2))  # type: ignore[arg-type, return-value]
+    assert puts(task) == expected
