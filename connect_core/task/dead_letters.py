@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -14,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch
 from connect_core.api.convert import Converter
@@ -29,13 +27,13 @@ from connect_core.task.conversion import Converters
 from connect_core.task.frame_headers import moved
 from connect_core.task.letter_size import is_too_large, send_shortened
 from connect_core.task.pipeline import place_of
+from connect_core.task.raw_memory import RawMemory
 from connect_core.task.reporting import executing_class
 from connect_core.task.tolerance import Failure, Stage, Step, Tolerance, class_name
 
 __all__ = ["ErrantRecords", "LettersOf", "SinkDeadLetters", "SourceDeadLetters"]
 
 _LOG = logging.getLogger(__name__)
-_REMEMBERED_BATCHES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +70,31 @@ class SinkDeadLetters:
     of: LettersOf
     open: Callable[[], DeadLetterQueue]
     _queue: DeadLetterQueue | None = None
-    _recent: deque[RawBatch] = field(default_factory=lambda: deque(maxlen=_REMEMBERED_BATCHES))
+    _recent: RawMemory = field(default_factory=RawMemory)
     _waiting: list[Future[None]] = field(default_factory=list)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def begin(self, raw: RawBatch) -> None:
-        """Remember the current batch: a failure refers to a row of it."""
-        self._recent.append(raw)
+        """Remember the current batch: a failure refers to a row of it, and an errant record may be older."""
+        self._recent.add(raw)
+
+    def forget(self) -> None:
+        """Forget what the task has written: it reports none of these records any more."""
+        self._recent.forget()
 
     def report(self, failure: Failure) -> None:
         """Send one record, shortened if too large. Raise DataError or RetriableError if Kafka does not take it."""
         if not failure.is_of_record:
             return
-        letter = failure.letter or _letter(self._recent[-1], failure.step.place.row)
+        letter = failure.letter or _letter(self._recent.latest, failure.step.place.row)
         with self._lock:
             self._queue = queue = self._queue or self.open()
             send_shortened(letter, self.of.context(failure), self.of.has_context, partial(_send, queue))
 
     def find(self, record: SinkRecord) -> DeadLetter | None:
-        """Return a record of one of the last batches as it was read."""
-        for raw in reversed(self._recent):
-            if raw.topic == record.original_topic:
-                row = _row_of(raw, record.original_kafka_partition, record.kafka_offset)
-                if row >= 0:
-                    return _letter(raw, row)
-        return None
+        """Return a record that is not yet committed as it was read; ``None`` if its batch had to be forgotten."""
+        found = self._recent.find(record.original_topic, record.original_kafka_partition, record.kafka_offset)
+        return None if found is None else _letter(*found)
 
     def future(self) -> Future[None]:
         """Return a future that is done when every letter so far is in Kafka."""
@@ -142,8 +140,8 @@ class _Promise(Future[None]):
 class ErrantRecords:
     """The errant record reporter of a sink task, over its tolerance (KIP-610).
 
-    Connect: ``WorkerErrantRecordReporter``. A record that the task made itself is converted back; one that was
-    delivered is sent as it was read.
+    Connect: ``WorkerErrantRecordReporter``. A record that was delivered is sent as it was read; it is converted
+    back if the task made it itself, or too much was read since.
     """
 
     tolerance: Tolerance
@@ -164,8 +162,16 @@ class ErrantRecords:
 
     def _converted(self, record: SinkRecord) -> DeadLetter:
         key, value, headers = self.converters.write(record)
-        partition = -1 if record.kafka_partition is None else record.kafka_partition
-        return DeadLetter(record.topic or "", partition, record.kafka_offset, key, value, record.timestamp, headers)
+        partition = record.original_kafka_partition
+        return DeadLetter(
+            record.original_topic or "",
+            -1 if partition is None else partition,
+            record.kafka_offset,
+            key,
+            value,
+            record.timestamp,
+            headers,
+        )
 
 
 @dataclass(slots=True)
@@ -260,12 +266,6 @@ def _json() -> Converter:
 
 def _position(record: SourceRecord) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return record.source_partition or {}, record.source_offset or {}
-
-
-def _row_of(raw: RawBatch, partition: int | None, offset: int) -> int:
-    found = pc.and_(pc.equal(raw.partition, partition), pc.equal(raw.offset, offset))
-    row: int = pc.index(found, True).as_py()
-    return row
 
 
 def _letter(raw: RawBatch, row: int) -> DeadLetter:

@@ -199,6 +199,8 @@ class SinkAttempt:
         claimed = self._retried("pre_commit", lambda: self.task.pre_commit(dict(positions)))
         self._flush_letters()
         self._safe.take(claimed, positions)
+        if self.letters is not None and self._safe.positions == dict(positions):
+            self.letters.forget()
         self._flushed = time.monotonic()
 
     def _flush_letters(self) -> None:

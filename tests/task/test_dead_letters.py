@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from connect_core.api.config import ConfigDef
-from connect_core.api.records import Record, SinkRecord
+from connect_core.api.records import Record, SinkRecord, TopicPartition
 from connect_core.api.transform import Predicate, Transformation
 from connect_core.converters.json import JsonConverter
 from connect_core.errors import ConnectError, DataError
@@ -203,6 +203,48 @@ def test_letter_that_kafka_refuses_for_another_reason_fails_the_task() -> None:
     run, _ = sink_attempt(FlushingTask(), guard=tolerance(True), queue=Broken(), stages=[Always(RefuseTwo())])
     with pytest.raises(DataError, match="an earlier letter"):
         run.run(lambda: GivenReader([raw(["1", "2"])], {PART: 2}))  # type: ignore[arg-type, return-value]
+
+
+class ReportingLate(RecordingTask):
+    """Reports its first record in ``flush``, long after it was put."""
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        self.first = getattr(self, "first", records[0])
+
+    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
+        assert self.context.errant_record_reporter is not None
+        self.context.errant_record_reporter.report(self.first, ValueError("cannot write"))
+
+
+class Rename(RefuseTwo):
+    """Changes a record's topic and value."""
+
+    def apply(self, record: Record) -> Record | None:
+        return replace(record, topic="renamed", value=f"new {record.value}")
+
+
+@pytest.mark.parametrize(("most_bytes", "value"), [(10_000, b"0"), (1, b"new 0")])
+def test_errant_record_reported_late_is_a_letter_as_it_was_read(most_bytes: int, value: bytes) -> None:
+    queue = RememberedQueue()
+    run, _ = sink_attempt(ReportingLate(), guard=tolerance(True), queue=queue, stages=[Always(Rename())])
+    assert run.letters is not None
+    run.letters._recent.most_bytes = most_bytes
+    run.run(lambda: GivenReader([raw([str(at)], at) for at in range(9)], {PART: 9}))  # type: ignore[arg-type, return-value]
+    ((letter, _),) = queue.letters
+    assert (letter.topic, letter.partition, letter.offset, letter.value) == ("t", 0, 0, value)
+
+
+@pytest.mark.parametrize(("safe", "remembered"), [(9, [8]), (8, list(range(9)))])
+def test_batches_are_remembered_until_pre_commit_declares_all_safe(safe: int, remembered: list[int]) -> None:
+    class Declaring(RecordingTask):
+        def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+            return {PART: safe}
+
+    run, _ = sink_attempt(Declaring(), guard=tolerance(True), queue=RememberedQueue())
+    run.run(lambda: GivenReader([raw([str(at)], at) for at in range(9)], {PART: 9}))  # type: ignore[arg-type, return-value]
+    letters = run.letters
+    assert letters is not None
+    assert [at for at in range(9) if letters.find(SinkRecord("t", 0, kafka_offset=at)) is not None] == remembered
 
 
 def run_source(task: GuideTask, writer: RememberedWriter, has_context: bool = True) -> Any:
