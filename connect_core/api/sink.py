@@ -252,7 +252,7 @@ class SinkTask(Task):
 
     @abstractmethod
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Write or buffer the records.
+        """Write or buffer the records; none while partitions are paused, or when nothing came for a while.
 
         RetriableError: the same records are put again after ``context.timeout``
         or a backoff. Any other exception fails the task.
