@@ -13,6 +13,7 @@ from connect_core.interval.values import IntervalRow, IntervalSettings, LostReco
 __all__ = [
     "cap_ranges",
     "covering",
+    "find_gone",
     "find_losses",
     "first_position",
     "has_records",
@@ -62,6 +63,20 @@ def _loss(part: TopicPartition, position: int, ends: PartitionEnds, topic_id: st
     if position > ends.latest:
         return LostRecords(part, position, ends.latest, f"Offset {position} of {part} is beyond its end {ends.latest}")
     return None
+
+
+def find_gone(ranges: Iterable[PartitionRange], ends: Ends) -> tuple[LostRecords, ...]:
+    """Return the planned records that are not read yet of partitions that no longer exist."""
+    return tuple(
+        LostRecords(part.topic_partition, part.start, part.end, _gone(part))
+        for part in sorted(ranges, key=lambda one: one.topic_partition)
+        if part.start < part.end and part.topic_partition not in ends
+    )
+
+
+def _gone(part: PartitionRange) -> str:
+    place = part.topic_partition
+    return f"Topic {part.topic} was deleted before offsets {part.start} to {part.end - 1} of {place} were read"
 
 
 def surviving_positions(positions: Positions, losses: Sequence[LostRecords], policy: str) -> Positions:

@@ -27,8 +27,8 @@ def end_sink_interval(
     kept: Mapping[TopicPartition, int] | None,
     reason: str,
     home: Mapping[str, str] | None = None,
-) -> Steps[None]:
-    """Commit the interval as far as the target's marker goes, or abandon it permanently.
+) -> Steps[bool]:
+    """Commit the interval as far as the target's marker goes, or abandon it permanently → whether it is committed.
 
     ``kept``: the positions the target keeps, read after the fence. ``home``: the
     configuration that reaches the interval's target, if it is not the current one.
@@ -41,10 +41,11 @@ def end_sink_interval(
         yield from CommitInterval(
             row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns
         )
-        return
+        return True
     starts = {part.topic_partition: part.start for part in row.ranges}
     reached = {part: max(start, (kept or {}).get(part, start)) for part, start in starts.items()}
     if reached == starts:
         yield from AbandonInterval(row.key, run.mine, reason)
-        return
+        return False
     yield from CommitInterval(row.key, run.mine, (), positions=reached)
+    return True

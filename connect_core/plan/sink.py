@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
@@ -35,7 +35,14 @@ from connect_core.interval.values import (
 )
 from connect_core.plan.ahead import follow_group
 from connect_core.plan.assignment import assign_ranges, assignment_name
-from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
+from connect_core.plan.bounds import (
+    cap_ranges,
+    find_gone,
+    find_losses,
+    first_position,
+    sink_ranges,
+    surviving_positions,
+)
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.fence import begin_above, fence_sink, reloaded
 from connect_core.plan.recovery import Ended, finish_marked, recovered
@@ -131,14 +138,17 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
 
     ``None``: records of it are lost and a marker would have to include them, so that it is abandoned.
     """
-    settings = run.settings
-    ends = yield from ReadPartitionEnds(settings.topics, settings.topics_regex)
+    ends = yield from _ends_of(row)
     ranges = tuple(_resumed(part, (kept or {}).get(part.topic_partition, part.start)) for part in row.ranges)
     unread = {part.topic_partition: part.start for part in ranges if part.start < part.end}
     losses = find_losses(unread, ends, {part.topic: part.topic_id for part in row.ranges})
-    surviving_positions(unread, losses, settings.data_loss)
+    gone = find_gone(ranges, ends)
+    losses += gone
+    surviving_positions(unread, losses, run.settings.data_loss)
     if losses and kept is None and assignment.has_committer:
-        yield from end_sink_interval(run, row, kept, losses[0].reason)
+        is_committed = yield from end_sink_interval(run, row, kept, losses[0].reason)
+        # The next plan finds the other losses at the positions in SQL; a topic that is gone has no ends to compare.
+        yield from _record_lost(run, () if is_committed else gone, moves_target=False)
         return None
     lost = {loss.partition: loss.end for loss in losses}
     ranges = tuple(_without(part, lost, ends) for part in ranges)
@@ -158,6 +168,21 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
     )
     times = yield from record_times(run, restarted)
     return replace(plan_of(run, restarted, assignment, results, times), is_last=False)
+
+
+def _ends_of(row: IntervalRow) -> Steps[Mapping[TopicPartition, PartitionEnds]]:
+    """Return the ends of an interval's topics, whether or not the connector still reads them.
+
+    A topic counts as deleted where the brokers say twice that they do not know it: what is skipped is never read again.
+    Brokers that do not answer are an error of the effect.
+    """
+    ends = yield from ReadPartitionEnds(_topics(row.ranges))
+    missing = _topics(part for part in row.ranges if part.topic_partition not in ends)
+    return {**ends, **(yield from ReadPartitionEnds(missing))} if missing else ends
+
+
+def _topics(ranges: Iterable[PartitionRange]) -> tuple[str, ...]:
+    return tuple(sorted({part.topic for part in ranges}))
 
 
 def _resumed(part: PartitionRange, position: int) -> PartitionRange:
@@ -192,11 +217,11 @@ def _following(run: Run) -> IntervalKey:
 
 
 def _without(part: PartitionRange, lost: Positions, ends: Mapping[TopicPartition, PartitionEnds]) -> PartitionRange:
-    """Return a range without its lost part: without all of it, if the topic was recreated."""
+    """Return a range without its lost part: without all of it, if the topic was deleted, or recreated."""
     place = part.topic_partition
     if place not in lost:
         return part
-    is_cut = ends[place].topic_id == part.topic_id and lost[place] > part.start
+    is_cut = place in ends and ends[place].topic_id == part.topic_id and lost[place] > part.start
     return _resumed(part, lost[place] if is_cut else part.end)
 
 
