@@ -32,6 +32,8 @@ _log = logging.getLogger(__name__)
 _CONNECT_SECONDS = 1.0
 _COORDINATORS_TOPIC = "__transaction_state"
 _BOOTSTRAP = "localhost:9092"
+_TRANSACTION_MILLIS = 60_000
+"""The default of ``transaction.timeout.ms``."""
 _ADDRESSES = ("bootstrap.servers", "client.dns.lookup")
 CLIENT_LOG = logging.getLogger("connect_core.kafka.librdkafka")
 
@@ -114,7 +116,7 @@ class KafkaClients:
 
     def producer(self, extra: Mapping[str, Any]) -> Producer:
         """Return a producer with ``extra`` settings on top. Raise ConfigError."""
-        return _made(Producer, {**self.settings(ClientKind.PRODUCER), **extra})
+        return _made(Producer, _within_transaction({**self.settings(ClientKind.PRODUCER), **extra}))
 
     def consumer(self, extra: Mapping[str, Any]) -> Consumer:
         """Return a consumer, to be assigned by hand, with ``extra`` settings on top. Raise ConfigError."""
@@ -137,6 +139,18 @@ class KafkaClients:
     def _is_shared(self, kind: ClientKind) -> bool:
         """Return whether the worker's own login applies to these clients."""
         return kind is ClientKind.ADMIN or not self.connector
+
+
+def _within_transaction(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with a transaction's records given up no later than the transaction itself.
+
+    librdkafka refuses a longer ``delivery.timeout.ms``, which the Java producer takes.
+    """
+    wanted = str(settings.get("delivery.timeout.ms", "")).strip()
+    most = str(settings.get("transaction.timeout.ms", _TRANSACTION_MILLIS)).strip()
+    if "transactional.id" not in settings or not (wanted.isdecimal() and most.isdecimal()):
+        return settings
+    return {**settings, "delivery.timeout.ms": str(min(int(wanted), int(most)))}
 
 
 def init_transactions(producer: Producer, seconds: float) -> None:
@@ -256,6 +270,9 @@ def _value(name: str, value: str) -> str:
         return "none"
     if name in ("socket.send.buffer.bytes", "socket.receive.buffer.bytes") and value.strip() == "-1":
         return "0"
+    if name == "batch.size" and value.strip() == "0":
+        # Java: no batching. A message larger than a batch is sent in one of its own.
+        return "1"
     return value
 
 

@@ -246,6 +246,26 @@ def test_empty_host_name_check_is_off() -> None:
     assert settings(ClientKind.ADMIN, worker)["ssl.endpoint.identification.algorithm"] == "none"
 
 
+@pytest.mark.parametrize("millis", ["120000", "2147483647", "30000"])
+@pytest.mark.parametrize("own", [{}, {"transaction.timeout.ms": 70_000}])
+def test_transactional_producer_takes_any_delivery_timeout(millis: str, own: dict[str, int]) -> None:
+    clients = KafkaClients({}, {"producer.override.delivery.timeout.ms": millis})
+    clients.producer({"transactional.id": "t", **own}).close()
+
+
+def test_delivery_timeout_of_other_producers_is_as_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, object]] = []
+    monkeypatch.setattr("connect_core.kafka.clients.Producer", lambda given, **named: made.append(given))
+    clients = KafkaClients({}, {"producer.override.delivery.timeout.ms": "120000"})
+    for own in ({}, {"transactional.id": "t"}):
+        clients.producer(own)
+    assert [given["delivery.timeout.ms"] for given in made] == ["120000", "60000"]
+
+
+def test_batch_size_of_zero_is_no_batching() -> None:
+    KafkaClients({}, {"producer.override.batch.size": "0"}).producer({}).close()
+
+
 def test_refused_settings_are_a_config_error() -> None:
     with pytest.raises(ConfigError, match=r"compression\.codec"):
         KafkaClients({"producer.compression.type": "brotli"}).producer({})
