@@ -13,6 +13,7 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TI
 
 from connect_core.api.records import TimestampType
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
+from connect_core.kafka.timestamps import read_times
 
 __all__ = ["Fetched", "from_messages"]
 
@@ -86,7 +87,7 @@ class Fetched:
             partition=pa.array(self.partition[rows]),
             offset=pa.array(self.offset[rows]),
             timestamp=(
-                pa.nulls(count, pa.int64()) if kind == TIMESTAMP_NOT_AVAILABLE else pa.array(self.timestamp[rows])
+                pa.nulls(count, pa.int64()) if kind == TIMESTAMP_NOT_AVAILABLE else read_times(self.timestamp[rows])
             ),
             timestamp_type=_TIMESTAMP_TYPES[kind],
             key=self.key.slice(rows.start, count),

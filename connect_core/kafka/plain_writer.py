@@ -13,6 +13,7 @@ from connect_core.kafka.clients import ClientErrors, KafkaClients, destroy
 from connect_core.kafka.delivery import DeliveryReports
 from connect_core.kafka.failures import code_of, to_connect_error
 from connect_core.kafka.raw_batch import RawHeaders
+from connect_core.kafka.timestamps import sent_time
 
 __all__ = ["PlainWriter"]
 
@@ -48,7 +49,7 @@ class PlainWriter:
         or an earlier record's error.
         """
         deadline = time.monotonic() + self._timeout_seconds
-        row = (self._topic, value, key, -1, self._reports.note, None, timestamp or 0, headers)
+        row = (self._topic, value, key, -1, self._reports.note, None, sent_time(timestamp), headers)
         while True:
             try:
                 self._producer.produce(*row)

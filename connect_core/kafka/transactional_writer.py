@@ -26,6 +26,7 @@ from connect_core.kafka.failures import FENCED, called, code_of, to_connect_erro
 from connect_core.kafka.marker_records import Marker, MarkerStamp
 from connect_core.kafka.raw_batch import RawHeaders
 from connect_core.kafka.record_queue import NoRoomError, NotTakenError, RecordQueue, Refused, by_topic
+from connect_core.kafka.timestamps import sent_times
 
 __all__ = ["KafkaRecord", "OffsetsTarget", "TransactionalWriter", "WriterOptions"]
 
@@ -146,7 +147,7 @@ class TransactionalWriter:
             for records in by_topic(batch.topic, keys, values):
                 self._put(partial(self._queue.put_columns, records, refused))
             return ()
-        topics, partitions, stamps = _topics(batch.topic), _filled(batch.partition, -1), _filled(batch.timestamp, 0)
+        topics, partitions, stamps = _topics(batch.topic), _partitions(batch.partition), sent_times(batch.timestamp)
         deliveries = [Delivery(self._reports) for _ in range(len(batch))] if self._options.keeps_places else ()
         callbacks = deliveries or repeat(self._reports.note)
         data = values.to_pylist(), keys.to_pylist()
@@ -357,10 +358,10 @@ def _topics(column: pa.Array) -> Iterable[str]:
     return repeat(names[0]) if len(names) == 1 else map(names.__getitem__, column.indices.to_pylist())
 
 
-def _filled(column: pa.Array, default: int) -> Iterable[int]:
+def _partitions(column: pa.Array) -> Iterable[int]:
     if column.null_count == len(column):
-        return repeat(default)
-    numbers: list[int] = column.fill_null(default).to_pylist()
+        return repeat(-1)
+    numbers: list[int] = column.fill_null(-1).to_pylist()
     return numbers
 
 
