@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from confluent_kafka import KafkaError, Message
 
-from connect_core.kafka.failures import to_connect_error
+from connect_core.kafka.failures import to_produce_error
 
 __all__ = ["Delivery", "DeliveryReports", "Landed"]
 
@@ -50,7 +50,7 @@ class DeliveryReports:
         error, message = max(self.failed, key=lambda failure: (failure[0].code() not in _PURGED, len(failure[1])))
         size = len(message)
         what = f"a record of {size} bytes" if size >= largest else f"records of up to {largest} bytes"
-        raise to_connect_error(error, f"Producing to {message.topic()}-{message.partition()} {what}", servers)
+        raise to_produce_error(error, f"Producing to {message.topic()}-{message.partition()} {what}", servers)
 
 
 @dataclass(slots=True)

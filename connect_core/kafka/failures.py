@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from connect_core.errors import ConnectError, DataError, NotFoundError, RetriableError, StaleEpochError
 
-__all__ = ["FENCED", "called", "code_of", "to_connect_error"]
+__all__ = ["FENCED", "called", "code_of", "to_connect_error", "to_produce_error"]
 
 Result = TypeVar("Result")
 """What the client method returns."""
@@ -93,3 +93,14 @@ def to_connect_error(error: KafkaError, act: str, servers: str, last: str = "") 
     if code in _FATAL:
         return ConnectError(detail)
     return RetriableError(detail)
+
+
+def to_produce_error(error: KafkaError, act: str, servers: str, last: str = "") -> ConnectError:
+    """Return the exception for an error of a producer, as ``to_connect_error``.
+
+    A partition that does not exist is the record's fault: nothing else named it.
+    """
+    found = to_connect_error(error, act, servers, last)
+    if error.code() != KafkaError._UNKNOWN_PARTITION:
+        return found
+    return DataError(f"{found}. The topic has no such partition: add it, or skip the record")

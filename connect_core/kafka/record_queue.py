@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,9 @@ Row = tuple[Any, ...]
 """The arguments of ``Producer.produce``: topic, value, key, partition, callback, None, timestamp, headers."""
 
 _WAIT_SECONDS = 0.05
+_ANSWER_SECONDS = 10.0
+_ASK_SECONDS = 1.0
+"""The partitions of a topic are asked for no more often, though each record of a batch has one that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ class RecordQueue:
     timeout_seconds: float
     largest: int = field(default=0)
     """Bytes of the largest value added from columns: reports are requested for few of these."""
+    _asked: dict[str, float] = field(default_factory=dict)
+    """When the client was last told the partitions of a topic, by a monotonic clock."""
 
     def put_rows(self, rows: Iterable[Row], refused: Refused | None = None, first: int = 0) -> None:
         """Add records one by one, numbered from ``first``.
@@ -83,8 +89,17 @@ class RecordQueue:
                 except BufferError:
                     self._put_when_there_is_room(row)
             except KafkaException as failure:
-                self._leave_out(number, _producing(row[0], row[1]), code_of(failure), refused)
+                self._put_if_added(number, row, code_of(failure), refused)
         self._serve()
+
+    def learn_partitions(self, topics: Iterable[str]) -> None:
+        """Ask for the partitions of topics not asked for yet.
+
+        The client then refuses a record for a missing partition when it is put in, and not only with the transaction.
+        """
+        for topic in topics:
+            if topic not in self._asked:
+                self._ask(topic)
 
     def put_columns(self, records: RecordColumns, refused: Refused | None = None) -> None:
         """Add records in order; raises as ``put_rows``.
@@ -114,6 +129,28 @@ class RecordQueue:
             except BufferError:
                 continue
             return
+
+    def _put_if_added(self, number: int, row: Row, error: KafkaError, refused: Refused | None) -> None:
+        """Leave a record out, unless its partition was added since the client asked for them."""
+        topic, value, _, partition, *_ = row
+        to = topic
+        if error.code() == KafkaError._UNKNOWN_PARTITION:
+            to = f"{topic}-{partition}"
+            if time.monotonic() > self._asked.get(topic, 0) + _ASK_SECONDS:
+                self._ask(topic)
+                try:
+                    self._put_when_there_is_room(row)
+                except KafkaException as failure:
+                    error = code_of(failure)
+                else:
+                    return
+        self._leave_out(number, _producing(to, value), error, refused)
+
+    def _ask(self, topic: str) -> None:
+        # Brokers that do not answer are an error where the records are put in.
+        with suppress(KafkaException):
+            self.producer.list_topics(topic, min(self.timeout_seconds, _ANSWER_SECONDS))
+            self._asked[topic] = time.monotonic()
 
     def _enqueue(self, records: RecordColumns, messages: Messages, first: int, refused: Refused | None) -> int:
         """Add the messages from ``first`` on → the first for which there was no room."""

@@ -22,7 +22,7 @@ from connect_core.interval.failpoints import reach
 from connect_core.interval.values import OffsetStates, SourceOffsets
 from connect_core.kafka.clients import ClientErrors, KafkaClients, destroy, init_transactions
 from connect_core.kafka.delivery import Delivery, DeliveryReports
-from connect_core.kafka.failures import FENCED, called, code_of, to_connect_error
+from connect_core.kafka.failures import FENCED, called, code_of, to_produce_error
 from connect_core.kafka.marker_records import Marker, MarkerStamp
 from connect_core.kafka.raw_batch import RawHeaders
 from connect_core.kafka.record_queue import NoRoomError, NotTakenError, RecordQueue, Refused, by_topic
@@ -138,11 +138,13 @@ class TransactionalWriter:
         """Add records to the open transaction, or to a new one.
 
         keys, values: binary or large_binary, null = Kafka null; topic, partition and timestamp are the batch's.
-        Return one delivery per record if places are kept, else nothing. A record too large for the client is passed to
-        ``refused``, else raises DataError. Raise StaleEpochError when fenced, RetriableError if the brokers accept
-        nothing.
+        Return one delivery per record if places are kept, else nothing. A record that is too large for the client, or
+        whose partition does not exist, is passed to ``refused``, else raises DataError. Raise StaleEpochError when
+        fenced, RetriableError if the brokers accept nothing.
         """
         self._begin()
+        if batch.partition.null_count < len(batch):
+            self._queue.learn_partitions(batch.topic.unique().to_pylist())
         if headers is None and not self._options.keeps_places and _is_for_columns(batch):
             for records in by_topic(batch.topic, keys, values):
                 self._put(partial(self._queue.put_columns, records, refused))
@@ -254,10 +256,7 @@ class TransactionalWriter:
             self._fail_delivery()
 
     def _meaning(self, act: str, error: KafkaError) -> ConnectError:
-        found = to_connect_error(error, act, self._servers, self._errors.last)
-        if isinstance(found, DataError):
-            found.add_note("Raise producer.max.request.size and the topic's max.message.bytes, or skip the record")
-        return found
+        return _advised(to_produce_error(error, act, self._servers, self._errors.last), error)
 
     def _flush(self, deadline: float) -> None:
         """Wait until everything is delivered: after a failure up to here, the transaction is not committed."""
@@ -341,6 +340,12 @@ class TransactionalWriter:
 
 def _time_limit(seconds: float | None) -> dict[str, int]:
     return {} if seconds is None else {"transaction.timeout.ms": int(seconds * 1000)}
+
+
+def _advised(found: ConnectError, error: KafkaError) -> ConnectError:
+    if isinstance(found, DataError) and error.code() != KafkaError._UNKNOWN_PARTITION:
+        found.add_note("Raise producer.max.request.size and the topic's max.message.bytes, or skip the record")
+    return found
 
 
 def _is_for_columns(batch: Batch) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pyarrow as pa
 import pytest
+from confluent_kafka.admin import NewPartitions
 
 from connect_core.errors import (
     ConnectError,
@@ -20,7 +22,7 @@ from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter, WriterOptions
 from tests.kafka.batches import batch, column
-from tests.kafka.cluster import Cluster, header_texts
+from tests.kafka.cluster import Cluster, await_that, header_texts
 from tests.kafka.proxy import BrokerProxy
 
 pytestmark = pytest.mark.servers
@@ -78,6 +80,21 @@ def test_topic_partition_timestamp_and_headers_a_row(cluster: Cluster) -> None:
     assert [found[value].timestamp()[1] for value in (b"0", b"2")] == [1_600_000_000_000, 1_600_000_000_001]
     assert found[b"1"].topic() == other
     assert [found[value].headers() for value in (b"0", b"1", b"2")] == [headers[0], None, headers[2]]
+
+
+def test_partition_added_meanwhile_takes_records(cluster: Cluster) -> None:
+    topic, offsets, refused = cluster.create(1), cluster.create(), list[int]()
+    admin = cluster.admin()
+    second = batch(topic, 1, partitions=[1]), column(None), column(b"1"), None
+    with writer_to(cluster.clients(), offsets) as writer:
+        writer.produce(*second, lambda row, error: refused.append(row))
+        admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+        await_that(lambda: len(admin.list_topics(topic).topics[topic].partitions) == 2)
+        time.sleep(1.1)
+        writer.produce(*second)
+        writer.commit([(FILE, {"position": 1})])
+    assert refused == [0]
+    assert values(cluster, topic, 2) == [b"1"]
 
 
 def test_places_are_known_after_the_commit(cluster: Cluster) -> None:
