@@ -31,8 +31,10 @@ class OpenDataFile:
     def write(self, table: Table, rows: pa.Table) -> None:
         """Add rows, in the table's columns."""
         schema = schema_to_pyarrow(_file_schema(table))
-        self.writer.write(pa.Table.from_arrays([column.cast(part.type) for column, part in
-                                                zip(rows.columns, schema, strict=True)], schema=schema))  # fmt: skip
+        columns = [
+            _as_named(column, part.type).cast(part.type) for column, part in zip(rows.columns, schema, strict=True)
+        ]
+        self.writer.write(pa.Table.from_arrays(columns, schema=schema))
         self.bytes += rows.nbytes
 
     def close(self, table: Table) -> DataFile:
@@ -76,3 +78,28 @@ def target_size(table: Table) -> int:
 def _file_schema(table: Table) -> Schema:
     """Return the schema with names that Parquet's readers accept: fields are found by their ids."""
     return sanitize_column_names(table.schema())
+
+
+def _as_named(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return a column whose nested fields have the names of the file's: Arrow casts structs by name, with nulls."""
+    renamed = _renamed(column.type, kind)
+    if renamed.equals(column.type):
+        return column
+    return pa.chunked_array([chunk.view(renamed) for chunk in column.chunks], renamed)
+
+
+def _renamed(mine: pa.DataType, kind: pa.DataType) -> pa.DataType:
+    """Return a type with the names of another one of the same fields, in the same order."""
+    if pa.types.is_struct(mine):
+        return pa.struct([
+            part.with_type(_renamed(part.type, other.type)).with_name(other.name)
+            for part, other in zip(mine.fields, kind.fields, strict=True)
+        ])  # fmt: skip
+    if pa.types.is_list(mine):
+        return pa.list_(mine.value_field.with_type(_renamed(mine.value_type, kind.value_type)))
+    if pa.types.is_large_list(mine):
+        return pa.large_list(mine.value_field.with_type(_renamed(mine.value_type, kind.value_type)))
+    if pa.types.is_map(mine):
+        item = mine.item_field.with_type(_renamed(mine.item_type, kind.item_type))
+        return pa.map_(mine.key_field.with_type(_renamed(mine.key_type, kind.key_type)), item)
+    return mine
