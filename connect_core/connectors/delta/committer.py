@@ -13,6 +13,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow.fs import FileSelector, FileSystem, FileType
 
+from connect_core.connectors.delta.compacting import obstacle
 from connect_core.connectors.delta.config import PATH
 from connect_core.connectors.delta.recount import DeltaRecounts
 from connect_core.connectors.delta.sources import sized_files
@@ -38,6 +39,7 @@ class DeltaCommitter(LakeCommitter):
     def __init__(self, connector: str, deployment: str, tables: Tables, decisions: Decisions) -> None:
         super().__init__(connector, deployment, decisions, PATH, tables.settings.lake.compaction)
         self._tables = tables
+        self._left_alone: set[TableName] = set()
 
     def check_visible(self, name: TableName, content: Mapping[str, Any]) -> None:
         """Look for the files of a table in a folder, which may be one of another machine."""
@@ -101,9 +103,18 @@ class DeltaCommitter(LakeCommitter):
         if table is None:
             return
         with delta_errors(f"table {name[-1]}"):
-            if compaction.groups(sized_files(table)):
+            if not compaction.groups(sized_files(table)):
+                return
+            reason = obstacle(table)
+            if reason is None:
                 told = CommitProperties(custom_metadata={"connect-core.compaction": self.connector})
                 table.optimize.compact(target_size=compaction.target, commit_properties=told)
+            elif name not in self._left_alone:
+                self._left_alone.add(name)
+                _LOG.warning(
+                    "Small files of table %s are not merged: %s; let another engine run OPTIMIZE, or partition by "
+                    "another column", name[-1], reason,
+                )  # fmt: skip
 
     def _marker_of(self, decision: Mapping[str, Any]) -> tuple[str, int]:
         """Return the id and version of an interval's ``txn`` action."""

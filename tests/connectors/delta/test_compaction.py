@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import json
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from deltalake.table import TableOptimizer
 
-from connect_core.api.data import Date, SchemaBuilder, Struct, Timestamp
+from connect_core.api.data import INT64_SCHEMA, STRING_SCHEMA, Date, Schema, SchemaBuilder, Struct, Timestamp
 from connect_core.api.data import Decimal as ConnectDecimal
 from tests.connectors.delta.lake import Lake, numbered
 
@@ -148,3 +150,39 @@ def test_a_failure_fails_no_run(
     compacted.committer().sweep([])
     assert text in caplog.text
     assert rows(compacted) == before
+
+
+def fill_partitions(lake: Lake, schema: Schema, values: list[Any]) -> None:
+    """Run four intervals with a row for each value of the partition column."""
+    lake.set({"partition.columns": "part"})
+    whole = SchemaBuilder.struct().field("id", INT64_SCHEMA).field("part", schema).build()
+    for number in range(4):
+        first = number * len(values)
+        some = [Struct.of_values(whole, (first + one, value)) for one, value in enumerate(values)]
+        lake.run(numbered(some, first=first, value_schema=whole), sequence=number + 1)
+
+
+def parts(lake: Lake) -> set[str]:
+    """Return the values of the partition column as the log has them."""
+    logged = [json.loads(line) for file in (lake.folder / "lake" / "t" / "_delta_log").glob("*.json")
+              for line in file.read_text().splitlines()]  # fmt: skip
+    return {one["add"]["partitionValues"]["part"] for one in logged if "add" in one}
+
+
+@pytest.mark.parametrize(
+    ("schema", "values", "text"),
+    [
+        (ConnectDecimal.schema(2), [Decimal("-1.05"), Decimal("-0.50"), Decimal("2.05")], "part is a decimal"),
+        (STRING_SCHEMA, ["a", "__HIVE_DEFAULT_PARTITION__"], "part holds the text __HIVE_DEFAULT_PARTITION__"),
+    ],
+)
+def test_partitions_that_delta_rs_would_change_are_left_alone(
+    compacted: Lake, caplog: pytest.LogCaptureFixture, schema: Schema, values: list[Any], text: str
+) -> None:
+    fill_partitions(compacted, schema, values)
+    version, committer = table(compacted).version(), compacted.committer()
+    committer.sweep([])
+    committer.sweep([])
+    assert table(compacted).version() == version
+    assert parts(compacted) == {str(value) for value in values}
+    assert caplog.text.count(text) == 1
