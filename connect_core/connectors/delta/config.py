@@ -164,7 +164,7 @@ class Settings:
                 compaction_of(parsed),
             ),
             bool(parsed.get_boolean(AUTO_CREATE)),
-            Evolution(bool(parsed.get_boolean(EVOLVE)), widens=False),
+            Evolution(bool(parsed.get_boolean(EVOLVE)), widens=False, takes_case=False),
             tuple(parsed.get_list(PARTITION_COLUMNS) or ()),
             KeySetting(ID_COLUMNS, tuple(parsed.get_list(ID_COLUMNS) or ())),
         )

@@ -237,7 +237,9 @@ class Settings:
             _partitions(PARTITION_BY, parsed.get_string(PARTITION_BY) or ""),
             tuple(parsed.get_list(ID_COLUMNS) or ()),
         )
-        evolution = Evolution(bool(parsed.get_boolean(EVOLVE)), bool(parsed.get_boolean(IGNORE_CASE)))
+        evolution = Evolution(
+            bool(parsed.get_boolean(EVOLVE)), bool(parsed.get_boolean(IGNORE_CASE)), takes_empty=False
+        )
         return cls(
             parsed.get_string(CATALOG) or "",
             _below(config, CATALOG_PREFIX),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -125,11 +125,8 @@ class IcebergTableWriter:
     def _evolution(self) -> Evolution:
         """The allowed evolution; a table that does not exist yet accepts any columns."""
         allowed = self.tables.settings.evolution
-        return (
-            allowed
-            if self._is_found or self._table is not None
-            else Evolution(True, allowed.ignores_case, creates=True)
-        )
+        is_there = self._is_found or self._table is not None
+        return allowed if is_there else replace(allowed, adds=True, creates=True)
 
     def _standing(self) -> pa.Schema:
         if self._planned is None:

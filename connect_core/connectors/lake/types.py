@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ _PLAIN: Mapping[pa.DataType, pa.DataType] = {
     pa.time32("ms"): pa.time64("us"),
     pa.timestamp("ms", "UTC"): pa.timestamp("us", "UTC"),
 }
+_REMEDY = "rename it or leave it out, by the transform ReplaceField"
 _WIDER = {(pa.int32(), pa.int64()), (pa.float32(), pa.float64())}
 
 
@@ -33,6 +34,10 @@ class Evolution:
     """Columns may also be widened and made optional."""
     creates: bool = False
     """The table is yet to be created: a column that no row may lack is required."""
+    takes_case: bool = True
+    """Names of columns may differ in case alone."""
+    takes_empty: bool = True
+    """The name of a column may be empty."""
 
 
 def table_type(found: pa.DataType) -> pa.DataType:
@@ -71,39 +76,88 @@ def plain_field(part: pa.Field) -> pa.Field:
 
 
 def merged_schema(table: pa.Schema, found: pa.Schema, evolution: Evolution) -> pa.Schema:
-    """Return the table's columns extended by those of the rows, by name; nullable if the rows lack one."""
-    return pa.schema(_merged(list(table), list(found), evolution))
+    """Return the table's columns extended by those of the rows, by name; nullable if the rows lack one.
+
+    Raises DataError for fields with names that the table cannot have, or that are one column in it.
+    """
+    if evolution.ignores_case:
+        _ensure_distinct(list(found), "")
+    return pa.schema(_merged(list(table), list(found), evolution, ""))
 
 
-def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evolution) -> list[pa.Field]:
+def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evolution, path: str) -> list[pa.Field]:
     merged = {_key(part.name, evolution): part for part in table}
     present = {_key(part.name, evolution): part for part in found}
     if not evolution.adds:
         return list(merged.values())
+    added = [part for key, part in present.items() if key not in merged]
+    if added:
+        _ensure_possible(added, list(merged.values()), evolution, path)
     for key, part in present.items():
         existing = merged.get(key)
         if existing is None:
             merged[key] = pa.field(part.name, table_type(part.type), part.nullable or not evolution.creates)
         else:
-            wider = existing.with_type(_wider(existing.type, part.type, evolution))
+            wider = existing.with_type(_wider(existing.type, part.type, evolution, f"{path}{part.name}"))
             merged[key] = wider.with_nullable(existing.nullable or (evolution.widens and part.nullable))
     for key in merged.keys() - present.keys() if evolution.widens else ():
         merged[key] = merged[key].with_nullable(True)
     return list(merged.values())
 
 
-def _wider(table: pa.DataType, found: pa.DataType, evolution: Evolution) -> pa.DataType:
+def _wider(table: pa.DataType, found: pa.DataType, evolution: Evolution, path: str) -> pa.DataType:
     evolution = replace(evolution, creates=False)
     if pa.types.is_struct(table) and pa.types.is_struct(found):
-        return pa.struct(_merged(table.fields, found.fields, evolution))
+        return pa.struct(_merged(table.fields, found.fields, evolution, f"{path}."))
     if pa.types.is_list(table) and pa.types.is_list(found):
         inner = table.value_field
-        return pa.list_(inner.with_type(_wider(inner.type, found.value_type, evolution)))
+        return pa.list_(inner.with_type(_wider(inner.type, found.value_type, evolution, f"{path}[]")))
     if pa.types.is_map(table) and pa.types.is_map(found):
         inner = table.item_field
-        return pa.map_(table.key_type, inner.with_type(_wider(inner.type, found.item_type, evolution)))
+        return pa.map_(table.key_type, inner.with_type(_wider(inner.type, found.item_type, evolution, f"{path}[]")))
     wanted = table_type(found)
     return wanted if evolution.widens and (table, wanted) in _WIDER else table
+
+
+def _ensure_possible(added: list[pa.Field], table: list[pa.Field], evolution: Evolution, path: str) -> None:
+    """Raise DataError for new fields whose names, or names within them, the table cannot have beside its own."""
+    if not evolution.takes_empty:
+        _ensure_named(added, path)
+    if not evolution.takes_case:
+        _ensure_distinct([*table, *added], path)
+
+
+def _ensure_named(fields: Iterable[pa.Field], path: str) -> None:
+    for part in fields:
+        if not part.name:
+            where = f"field {path.removesuffix('.')} has a field" if path else "the value has a field"
+            raise DataError(f"{where} whose name is empty, which no column of the table may have; {_REMEDY}")
+        for inner, place in _inner(part, path):
+            _ensure_named(inner, place)
+
+
+def _ensure_distinct(fields: Iterable[pa.Field], path: str) -> None:
+    seen: dict[str, str] = {}
+    for part in fields:
+        other = seen.setdefault(part.name.lower(), part.name)
+        if other != part.name:
+            both = f"fields {path}{other} and {path}{part.name}"
+            raise DataError(f"{both} would be one column, as the case of its name is ignored; {_REMEDY}")
+        for inner, place in _inner(part, path):
+            _ensure_distinct(inner, place)
+
+
+def _inner(part: pa.Field, path: str) -> Iterator[tuple[Iterable[pa.Field], str]]:
+    """Yield the fields of each struct that a field is, or is a list or map of, with the path before their names."""
+    waiting = [(part.type, f"{path}{part.name}")]
+    while waiting:
+        kind, place = waiting.pop()
+        if pa.types.is_struct(kind):
+            yield kind.fields, f"{place}."
+        elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            waiting.append((kind.value_type, f"{place}[]"))
+        elif pa.types.is_map(kind):
+            waiting += [(kind.key_type, f"{place} (key)"), (kind.item_type, f"{place}[]")]
 
 
 def _key(name: str, evolution: Evolution) -> str:

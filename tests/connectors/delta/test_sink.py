@@ -159,3 +159,15 @@ def test_a_time_beyond_the_calendar_is_refused_by_record(lake: Lake, batches: bo
     lake.run(records, batches=batches)
     assert [record.kafka_offset for record, _ in lake.reporter.reported] == [1]
     assert [row["id"] for row in lake.rows()] == [0, 2]
+
+
+@pytest.mark.parametrize("odd", [{"A": 5}, {"s": {"X": 1, "x": 2}}, {"l": [{"X": 1, "x": 2}]}])
+def test_names_that_differ_in_case_alone_are_refused_by_record(lake: Lake, batches: bool, odd: Any) -> None:
+    """Delta's readers take them for one column, and delta-rs refuses the table."""
+    lake.reporter = Reporter()
+    lake.run(numbered([{"a": 1}, {"a": 2} | odd, {"a": 3}]), batches=batches)
+    ((record, error),) = lake.reporter.reported
+    assert record.kafka_offset == 1
+    assert "offset 1: " in str(error)
+    assert "would be one column" in str(error)
+    assert lake.rows() == [{"a": 1}, {"a": 3}]

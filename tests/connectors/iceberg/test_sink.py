@@ -264,3 +264,25 @@ def test_a_time_beyond_the_calendar_is_refused_by_record(lake: Lake, batches: bo
     lake.run(records, batches=batches)
     assert [record.kafka_offset for record, _ in lake.reporter.reported] == [1]
     assert [row["id"] for row in lake.rows()] == [0, 2]
+
+
+@pytest.mark.parametrize("odd", [{"": 2}, {"s": {"": 2}}, {"l": [{"": 2}]}])
+def test_an_empty_name_is_refused_by_record(lake: Lake, batches: bool, odd: Any) -> None:
+    lake.reporter = Reporter()
+    lake.run(numbered([{"a": 1}, {"a": 2} | odd, {"a": 3}]), batches=batches)
+    ((record, error),) = lake.reporter.reported
+    assert record.kafka_offset == 1
+    assert "offset 1: " in str(error)
+    assert "whose name is empty" in str(error)
+    assert lake.rows() == [{"a": 1}, {"a": 3}]
+
+
+@pytest.mark.parametrize("odd", [{"A": 5}, {"s": {"X": 1, "x": 2}}])
+def test_where_case_is_ignored_no_value_is_lost_beside_one_of_another_case(lake: Lake, batches: bool, odd: Any) -> None:
+    lake.set({"iceberg.tables.schema-case-insensitive": "true"})
+    lake.reporter = Reporter()
+    lake.run(numbered([{"a": 1}, {"a": 2} | odd, {"a": 3}]), batches=batches)
+    ((record, error),) = lake.reporter.reported
+    assert record.kafka_offset == 1
+    assert "would be one column" in str(error)
+    assert lake.rows() == [{"a": 1}, {"a": 3}]
