@@ -21,7 +21,7 @@ from connect_core.connectors.delta.store_errors import without_answers
 from connect_core.connectors.lake.decisions import ConflictError
 from connect_core.connectors.lake.key_columns import key_columns_of
 from connect_core.connectors.lake.routing import TableName
-from connect_core.connectors.lake.types import merged_schema, plain_field
+from connect_core.connectors.lake.types import creatable, merged_schema, plain_field
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
 __all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors", "ensure_keys", "ensure_updatable"]
@@ -101,7 +101,7 @@ class Tables:
             try:
                 DeltaTable.create(
                     self.places.table(name),
-                    wanted,
+                    creatable(wanted),
                     mode="error",
                     partition_by=list(self.settings.partition_columns),
                     storage_options=dict(self.places.options),

@@ -21,7 +21,7 @@ from connect_core.connectors.iceberg.catalog_properties import ensure_allowed_lo
 from connect_core.connectors.iceberg.config import AUTO_CREATE, PARTITION_BY, Settings
 from connect_core.connectors.lake.key_columns import key_columns_of
 from connect_core.connectors.lake.routing import TableName
-from connect_core.connectors.lake.types import merged_schema, plain_field
+from connect_core.connectors.lake.types import creatable, merged_schema, plain_field
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
 __all__ = ["Tables", "columns_of", "ensure_keys", "ensure_readable", "identifiers_of"]
@@ -71,7 +71,9 @@ class Tables:
             text = f"table {'.'.join(name)} does not exist: create it, or let {AUTO_CREATE}=true do so"
             raise ConfigError(AUTO_CREATE, "false", text)
         key = self.settings.of_table(name).key if self.settings.lake.upserts else ()
-        schema = _identified(assign_fresh_schema_ids(_iceberg(wanted)), key, self.settings.evolution.ignores_case)
+        schema = _identified(
+            assign_fresh_schema_ids(_iceberg(creatable(wanted))), key, self.settings.evolution.ignores_case
+        )
         properties = dict(self.settings.create_properties)
         with catalog_errors(f"table {'.'.join(name)}"):
             create_namespaces(self.catalog, name)

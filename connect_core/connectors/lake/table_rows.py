@@ -7,27 +7,43 @@ import pyarrow.compute as pc
 
 from connect_core.connectors.filesystem.columns import stored, to_type
 from connect_core.connectors.filesystem.rows import VALUE, Rows
+from connect_core.connectors.lake.fitting import fitted
+from connect_core.connectors.lake.types import Evolution
 from connect_core.errors import DataError
 
 __all__ = ["PLACEHOLDER", "arrow_rows"]
 
 PLACEHOLDER = VALUE
-"""The only column of a table whose rows have no columns; it is always null."""
+"""The only column of rows without columns, of Arrow's type of nulls: a table that exists need not get it."""
 _DAYS = (-719_162, 2_932_896)
 _MILLIS = (-62_135_596_800_000, 253_402_300_799_999)
 """The years 1 to 9999, beyond which the libraries cannot tell the least and greatest value of a file."""
 
 
 def arrow_rows(rows: Rows) -> pa.Table:
-    """Return rows with typed columns only: a column with only nulls has no type yet. Raises DataError."""
-    columns = stored(rows.columns)
-    if not columns:
-        return pa.table({PLACEHOLDER: pa.nulls(rows.length, pa.string())})
-    schema = pa.schema([pa.field(name, to_type(kind)) for name, kind in columns])
-    arrays = rows.cast(columns)
-    for name, array in zip(schema.names, arrays, strict=True):
+    """Return rows without the columns of only nulls, which have no type yet. Raises DataError.
+
+    Lists that are all empty are lists of Arrow's type of nulls: it is the table that knows what they would hold.
+    """
+    known = dict(stored(rows.columns))
+    typed = tuple((name, kind) for name, kind in rows.columns if known.get(name) == kind)
+    found = dict(zip(dict(typed), rows.cast(typed), strict=True))
+    schema = pa.schema([pa.field(name, to_type(kind)) for name, kind in rows.columns if kind != "null"])
+    partly = set(schema.names) - found.keys()
+    for (name, _), array in zip(rows.columns, rows.arrays, strict=True):
+        if name in partly:
+            found[name] = _as_found(array, schema.field(name))
+    for name, array in found.items():
         _check_times(name, array)
-    return pa.Table.from_arrays(arrays, schema=schema)
+    if not found:
+        return pa.table({PLACEHOLDER: pa.nulls(rows.length)})
+    return pa.Table.from_arrays([found[name] for name in schema.names], schema=schema)
+
+
+def _as_found(array: pa.Array, part: pa.Field) -> pa.Array:
+    """Return values in a type that is not known in full."""
+    column = fitted(pa.table({part.name: array}), pa.schema([part]), Evolution(False)).column(0)
+    return column.chunk(0)
 
 
 def _check_times(name: str, array: pa.Array) -> None:

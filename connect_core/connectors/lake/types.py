@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from connect_core.connectors.filesystem.rows import VALUE
 from connect_core.errors import DataError
 
-__all__ = ["Evolution", "merged_schema", "plain_field", "plain_type", "table_type"]
+__all__ = ["Evolution", "creatable", "merged_schema", "plain_field", "plain_type", "table_type"]
 
 _PLAIN: Mapping[pa.DataType, pa.DataType] = {
     pa.int8(): pa.int32(),
@@ -75,14 +76,46 @@ def plain_field(part: pa.Field) -> pa.Field:
     return pa.field(part.name, plain_type(part.type), part.nullable)
 
 
+def creatable(columns: pa.Schema) -> pa.Schema:
+    """Return the columns with which a table is created: one whose type no row has told is of text."""
+    return pa.schema([part.with_type(pa.string()) if pa.types.is_null(part.type) else part for part in columns])
+
+
 def merged_schema(table: pa.Schema, found: pa.Schema, evolution: Evolution) -> pa.Schema:
     """Return the table's columns extended by those of the rows, by name; nullable if the rows lack one.
+
+    While no row has a column with a type, there is one of Arrow's type of nulls, which the first others replace.
 
     Raises DataError for fields with names that the table cannot have, or that are one column in it.
     """
     if evolution.ignores_case:
         _ensure_distinct(list(found), "")
-    return pa.schema(_merged(list(table), list(found), evolution, ""))
+    standing, new = _typed(table), _typed(found)
+    if not standing and not new:
+        return table if len(table) else pa.schema([pa.field(VALUE, pa.null())])
+    if len(standing) < len(table):
+        # Rows without any column are held: they lack the new columns too.
+        evolution = replace(evolution, creates=False)
+    return pa.schema(_merged(standing, new, evolution, ""))
+
+
+def _typed(fields: Iterable[pa.Field]) -> list[pa.Field]:
+    """Return fields without those, and without parts of them, that have held nothing but nulls and empty lists."""
+    kinds = ((part, _typed_part(part.type)) for part in fields)
+    return [part.with_type(kind) for part, kind in kinds if kind is not None]
+
+
+def _typed_part(kind: pa.DataType) -> pa.DataType | None:
+    if pa.types.is_struct(kind):
+        fields = _typed(kind.fields)
+        return pa.struct(fields) if fields else None
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = _typed_part(kind.value_type)
+        return None if inner is None else pa.list_(kind.value_field.with_type(inner))
+    if pa.types.is_map(kind):
+        inner = _typed_part(kind.item_type)
+        return None if inner is None else pa.map_(kind.key_type, kind.item_field.with_type(inner))
+    return None if pa.types.is_null(kind) else kind
 
 
 def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evolution, path: str) -> list[pa.Field]:

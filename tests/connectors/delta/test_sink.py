@@ -171,3 +171,39 @@ def test_names_that_differ_in_case_alone_are_refused_by_record(lake: Lake, batch
     assert "offset 1: " in str(error)
     assert "would be one column" in str(error)
     assert lake.rows() == [{"a": 1}, {"a": 3}]
+
+
+def test_rows_are_the_same_however_they_are_divided(lake: Lake, batches: bool) -> None:
+    """Rows of nulls or empty lists alone say nothing of a type: the table does, and gets no column for them."""
+    first = {"a": 1, "l": [1], "s": {"x": 1, "l": ["t"]}}
+    others: list[Any] = [
+        {"a": None}, {}, {"l": []}, {"l": None}, {"l": [], "s": {"x": 2, "l": []}}, {"s": {"l": []}},
+        {"l": [2], "s": {"l": ["u"]}},
+    ]  # fmt: skip
+    lake.set({"table.name.format": "whole"})
+    lake.run(numbered([first, *others]), batches=batches)
+    lake.set({"table.name.format": "parts"})
+    for number, value in enumerate([first, *others]):
+        lake.run(numbered([value], first=8 + number), sequence=number + 2, batches=batches)
+    assert sorted(lake.rows("parts"), key=repr) == sorted(lake.rows("whole"), key=repr)
+    assert {"a": None, "l": [], "s": None} in lake.rows("parts")
+
+
+def test_rows_of_nulls_leave_no_column_beside_others_of_a_new_table(lake: Lake, batches: bool) -> None:
+    lake.run([*numbered([{"a": None}], "t"), *numbered([{"a": 1}], "t", 1)], batches=batches)
+    assert sorted(lake.rows(), key=repr) == [{"a": 1}, {"a": None}]
+
+
+def test_a_table_of_nulls_alone_has_the_column_of_values(lake: Lake, batches: bool) -> None:
+    lake.run(numbered([{"a": None, "l": []}]), batches=batches)
+    assert lake.rows() == [{"value": None}]
+    lake.run(numbered([{"l": [1]}], first=1), sequence=2, batches=batches)
+    assert sorted(lake.rows(), key=repr) == [{"value": None, "l": None}, {"value": None, "l": [1]}]
+
+
+def test_an_empty_list_is_no_value_of_another_type(lake: Lake, batches: bool) -> None:
+    lake.run(numbered([{"a": 1}]))
+    lake.reporter = Reporter()
+    lake.run(numbered([{"a": []}, {"a": 2}], first=1), sequence=2, batches=batches)
+    assert [record.kafka_offset for record, _ in lake.reporter.reported] == [1]
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
