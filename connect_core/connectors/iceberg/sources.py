@@ -11,12 +11,13 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.conversions import from_bytes
-from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, GreaterThanOrEqual, In, LessThanOrEqual
-from pyiceberg.io.pyarrow import ArrowScan, _read_all_delete_files
+from pyiceberg.expressions import And, BooleanExpression, GreaterThanOrEqual, In, LessThanOrEqual
+from pyiceberg.io.pyarrow import _read_all_delete_files
 from pyiceberg.manifest import DataFile
 from pyiceberg.table import FileScanTask, Table
 
 from connect_core.connectors.iceberg.data_files import OpenDataFile, begin_data_file
+from connect_core.connectors.iceberg.reading import batches_of
 from connect_core.connectors.iceberg.tables import columns_of
 from connect_core.connectors.lake.keys import KeySet
 
@@ -79,13 +80,11 @@ class IcebergSource:
 
     def rows(self, columns: Sequence[str] | None) -> Iterator[pa.Table]:
         """Return the rows that are not deleted, in their order, a little at a time."""
-        # Not ArrowScan.to_record_batches: it reads the whole file first.
         schema = self.table.schema() if columns is None else self.table.schema().select(*columns)
-        scan = ArrowScan(self.table.metadata, self.table.io, schema, AlwaysTrue())
         wanted = {part.name for part in schema.fields}
         target = pa.schema([part for part in columns_of(self.table) if part.name in wanted])
-        deletes = _read_all_delete_files(self.table.io, [self.task])
-        for batch in scan._record_batches_from_scan_tasks_and_deletes([self.task], deletes):
+        deletes = _read_all_delete_files(self.table.io, [self.task]).get(self.task.file.file_path, [])
+        for batch in batches_of(self.table, schema, self.task, deletes):
             yield pa.Table.from_batches([batch]).select(target.names).cast(target)
 
     def begin(self, name: str) -> _Copy:
