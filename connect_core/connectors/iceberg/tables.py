@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
-from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.io.pyarrow import sanitize_column_names, schema_to_pyarrow
 from pyiceberg.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
-from pyiceberg.schema import Schema, assign_fresh_schema_ids
+from pyiceberg.schema import Schema, assign_fresh_schema_ids, index_by_name
 from pyiceberg.table import Table
 from pyiceberg.transforms import parse_transform
 
@@ -24,7 +24,7 @@ from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import creatable, merged_schema, plain_field
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
-__all__ = ["Tables", "columns_of", "ensure_keys", "ensure_readable", "identifiers_of"]
+__all__ = ["Tables", "columns_of", "ensure_keys", "ensure_nameable", "ensure_readable", "identifiers_of"]
 
 _TRIES = 20
 _PAUSE = 0.05
@@ -107,6 +107,18 @@ def columns_of(table: Table) -> pa.Schema:
     """Return a table's columns in Arrow's types, without field ids."""
     schema = schema_to_pyarrow(table.schema(), include_field_ids=False)
     return pa.schema([plain_field(part) for part in schema])
+
+
+def ensure_nameable(columns: pa.Schema) -> None:
+    """Raise DataError for columns of which two have one name, by the path of nested fields or as files spell it."""
+    try:
+        schema = assign_fresh_schema_ids(_iceberg(creatable(columns)))
+        index_by_name(schema)
+        index_by_name(sanitize_column_names(schema))
+    except ValueError as error:
+        raise DataError(
+            f"fields cannot be columns of one Iceberg table: {error}; rename one by the transform ReplaceField"
+        ) from error
 
 
 def ensure_keys(tables: Tables, names: Sequence[TableName]) -> None:

@@ -16,7 +16,7 @@ from connect_core.connectors.iceberg.catalog import catalog_errors
 from connect_core.connectors.iceberg.data_files import OpenDataFile, begin_data_file, target_size
 from connect_core.connectors.iceberg.file_lists import text_of_files
 from connect_core.connectors.iceberg.partition_rows import by_partition_of
-from connect_core.connectors.iceberg.tables import Tables, columns_of, ensure_readable, identifiers_of
+from connect_core.connectors.iceberg.tables import Tables, columns_of, ensure_nameable, ensure_readable, identifiers_of
 from connect_core.connectors.lake.fitting import fitted
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import Evolution, merged_schema
@@ -53,7 +53,10 @@ class IcebergTableWriter:
 
     def fit(self, rows: pa.Table) -> Fit:
         """Return rows in the table's future types, and its future columns. Raises DataError, ConfigError."""
-        merged = merged_schema(self._standing(), rows.schema, self._evolution)
+        standing = self._standing()
+        merged = merged_schema(standing, rows.schema, self._evolution)
+        if not merged.equals(standing):
+            ensure_nameable(merged)
         # What identifies a row stays required, as Iceberg demands.
         planned = pa.schema(
             [part.with_nullable(part.nullable and part.name not in self._identifiers) for part in merged]

@@ -322,3 +322,17 @@ def test_an_empty_list_is_no_value_of_another_type(lake: Lake, batches: bool) ->
     lake.run(numbered([{"a": []}, {"a": 2}], first=1), sequence=2, batches=batches)
     assert [record.kafka_offset for record, _ in lake.reporter.reported] == [1]
     assert sorted(row["a"] for row in lake.rows()) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"p-q": 1, "p_x2Dq": 2}, {"s": {"1z": 1, "_1z": 2}}, {"s": {"q": 1}, "s.q": 2}, {"l": [1], "l.element": 2}],
+)
+def test_names_that_are_one_to_iceberg_are_refused_by_record(lake: Lake, batches: bool, odd: Any) -> None:
+    """Files spell odd names in letters, and the path of a nested field is a name too."""
+    lake.reporter = Reporter()
+    lake.run(numbered([{"a": 1}, {"a": 2} | odd, {"a": 3}]), batches=batches)
+    ((record, error),) = lake.reporter.reported
+    assert record.kafka_offset == 1
+    assert "multiple fields for name" in str(error)
+    assert lake.rows() == [{"a": 1}, {"a": 3}]
