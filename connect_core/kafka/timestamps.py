@@ -21,7 +21,9 @@ _FIRST = 1
 
 def read_times(millis: npt.NDArray[np.int64]) -> pa.Array:
     """Return the times of records that were read; null where a record has none, as in Connect."""
-    return pa.array(millis, mask=millis == _NONE)
+    missing = millis == _NONE
+    # Without a mask nothing is copied, and hardly a topic needs one.
+    return pa.array(millis, mask=missing) if missing.any() else pa.array(millis)
 
 
 def sent_time(millis: int | None) -> int:
