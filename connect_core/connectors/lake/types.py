@@ -90,19 +90,26 @@ def merged_schema(table: pa.Schema, found: pa.Schema, evolution: Evolution) -> p
     """
     if evolution.ignores_case:
         _ensure_distinct(list(found), "")
-    standing, new = _typed(table), _typed(found)
+    standing, new = list(table), _typed(found)
     if not standing and not new:
-        return table if len(table) else pa.schema([pa.field(VALUE, pa.null())])
-    if len(standing) < len(table):
+        return pa.schema([pa.field(VALUE, pa.null())])
+    if new and len(standing) == 1 and pa.types.is_null(standing[0].type):
         # Rows without any column are held: they lack the new columns too.
-        evolution = replace(evolution, creates=False)
+        standing, evolution = [], replace(evolution, creates=False)
     return pa.schema(_merged(standing, new, evolution, ""))
 
 
 def _typed(fields: Iterable[pa.Field]) -> list[pa.Field]:
     """Return fields without those, and without parts of them, that have held nothing but nulls and empty lists."""
-    kinds = ((part, _typed_part(part.type)) for part in fields)
-    return [part.with_type(kind) for part, kind in kinds if kind is not None]
+    known = []
+    for part in fields:
+        kind = part.type
+        if pa.types.is_nested(kind):
+            typed = _typed_part(kind)
+            known += [] if typed is None else [part.with_type(typed)]
+        elif not pa.types.is_null(kind):
+            known.append(part)
+    return known
 
 
 def _typed_part(kind: pa.DataType) -> pa.DataType | None:
