@@ -35,31 +35,34 @@ class Window:
 
 def select_rows(stream: Stream, window: Window) -> sa.Select[Any]:
     """Return the statement that reads all columns of the window's rows in the stream's order."""
-    chosen = [_read(stream, index) for index in range(len(stream.columns))]
-    statement: sa.Select[Any] = sa.select(*chosen).select_from(_source(stream)).where(*_conditions(stream, window))
-    return statement.order_by(*(_expression(stream, part) for part in stream.order.parts))
+    source = _Source.of(stream)
+    chosen = [_read(source, index) for index in range(len(stream.columns))]
+    statement: sa.Select[Any] = sa.select(*chosen).select_from(source.rows).where(*_conditions(source, window))
+    return statement.order_by(*(source.expression(part) for part in stream.order.parts))
 
 
 def select_query(stream: Stream, rows: int | None = None) -> sa.Select[Any]:
     """Return a statement that reads all columns of a query, and at most ``rows`` rows."""
-    statement: sa.Select[Any] = sa.select(sa.literal_column("*")).select_from(_source(stream))
+    statement: sa.Select[Any] = sa.select(sa.literal_column("*")).select_from(_Source.of(stream).rows)
     return statement if rows is None else statement.limit(rows)
 
 
 def select_positions(stream: Stream, window: Window, is_last: bool = True) -> sa.Select[Any]:
     """Return the statement that reads the position of the window's last (or first) row."""
-    parts = [_expression(stream, part) for part in stream.order.parts]
+    source = _Source.of(stream)
+    parts = [source.expression(part) for part in stream.order.parts]
     columns = [_as_text(part, one) for part, one in zip(stream.order.parts, parts, strict=True)]
     statement = sa.select(*(columns or [sa.literal_column("1")]))
-    statement = statement.select_from(_source(stream)).where(*_conditions(stream, window))
+    statement = statement.select_from(source.rows).where(*_conditions(source, window))
     return statement.order_by(*(one.desc() if is_last else one for one in parts)).limit(1)
 
 
 def select_oldest(stream: Stream, window: Window, since: int) -> sa.Select[Any]:
     """Return the statement that reads the oldest transaction of the window's rows; none may come before ``since``."""
+    source = _Source.of(stream)
     oldest = sa.func.max(sa.func.age(sa.literal_column("xmin")))
     statement: sa.Select[Any] = sa.select(_bound_int(since) + (_age_of(since) - oldest))
-    return statement.select_from(_source(stream)).where(*_conditions(stream, window))
+    return statement.select_from(source.rows).where(*_conditions(source, window))
 
 
 def is_settled(xmin: int) -> sa.ColumnElement[bool]:
@@ -92,84 +95,100 @@ class _Xid(sa.types.UserDefinedType[Any]):
         return "xid"
 
 
-def _source(stream: Stream) -> Any:
-    if stream.name.table is None:
-        # The query ends on its own line: its last line may be a comment.
-        text = stream.query.replace("\\", "\\\\").replace(":", r"\:")
-        return sa.text(f"(\n{text}\n) AS connect_query")
-    name = stream.name.table
-    schema = None if name.schema is None else _name(stream, name.schema)
-    return sa.table(_name(stream, name.name), schema=schema)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a statement reads from, under an alias of its own.
+
+    All columns are qualified by it: ORDER BY resolves a bare name to a column of the result first, and a table may have
+    a column of that name.
+    """
+
+    stream: Stream
+    rows: sa.FromClause
+
+    @classmethod
+    def of(cls, stream: Stream) -> _Source:
+        """Return the table or query of a stream."""
+        columns: list[sa.ColumnClause[Any]] = [
+            sa.column(_name(stream, name)) for name in dict.fromkeys(one.name for one in stream.columns)
+        ]
+        if stream.name.table is None:
+            # The query ends on its own line: its last line may be a comment. A colon would begin a parameter.
+            text = sa.text("\n" + stream.query.replace("\\", "\\\\").replace(":", r"\:") + "\n")
+            return cls(stream, text.columns(*columns).subquery("connect_query"))
+        name = stream.name.table
+        schema = None if name.schema is None else _name(stream, name.schema)
+        return cls(stream, sa.table(_name(stream, name.name), *columns, schema=schema).alias("connect_rows"))
+
+    def column(self, name: str) -> sa.ColumnElement[Any]:
+        """Return a column by name."""
+        return self.rows.c[name]
+
+    def expression(self, part: OrderPart) -> sa.ColumnElement[Any]:
+        """Return what a part of the order compares."""
+        columns = [self.column(column.name) for column in part.columns]
+        return columns[0] if len(columns) == 1 else sa.func.coalesce(*columns)
 
 
 def _name(stream: Stream, name: str) -> quoted_name:
     return quoted_name(name, stream.is_quoting)
 
 
-def _column(stream: Stream, name: str) -> sa.ColumnClause[Any]:
-    return sa.column(_name(stream, name))
-
-
-def _read(stream: Stream, index: int) -> sa.ColumnElement[Any]:
-    column = stream.columns[index]
-    named = _column(stream, column.name)
+def _read(source: _Source, index: int) -> sa.ColumnElement[Any]:
+    column = source.stream.columns[index]
+    named = source.column(column.name)
     # The label distinguishes columns whose names a driver would confuse; values are read by index.
     return (sa.cast(named, sa.Text()) if column.is_text else named).label(f"c{index}")
-
-
-def _expression(stream: Stream, part: OrderPart) -> sa.ColumnElement[Any]:
-    columns = [_column(stream, column.name) for column in part.columns]
-    return columns[0] if len(columns) == 1 else sa.func.coalesce(*columns)
 
 
 def _as_text(part: OrderPart, expression: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
     return sa.cast(expression, sa.Text()) if part.column.is_text else expression
 
 
-def _conditions(stream: Stream, window: Window) -> list[sa.ColumnElement[bool]]:
-    parts = stream.order.parts
+def _conditions(source: _Source, window: Window) -> list[sa.ColumnElement[bool]]:
+    parts = source.stream.order.parts
     found: list[sa.ColumnElement[bool]] = []
     if window.lower is not None:
-        found.append(_behind(stream, parts, window.lower))
+        found.append(_behind(source, parts, window.lower))
     elif parts and parts[0].role is not Role.KEY and all(column.schema.optional for column in parts[0].columns):
-        found.append(_expression(stream, parts[0]).is_not(None))
+        found.append(source.expression(parts[0]).is_not(None))
     if window.upper is not None:
-        found.append(_up_to(stream, parts, window.upper))
+        found.append(_up_to(source, parts, window.upper))
     if window.to_xmin is not None:
         found.append(is_settled(window.to_xmin))
     if window.from_xmin is not None:
         found.append(_is_new(window.from_xmin))
-    return found + _ranges(stream, window)
+    return found + _ranges(source, window)
 
 
-def _ranges(stream: Stream, window: Window) -> list[sa.ColumnElement[bool]]:
+def _ranges(source: _Source, window: Window) -> list[sa.ColumnElement[bool]]:
     found: list[sa.ColumnElement[bool]] = []
     if window.ranges is not None:
-        number = _expression(stream, stream.order.parts[-1])
+        number = source.expression(source.stream.order.parts[-1])
         found.append(sa.or_(*(number.between(_bound_int(low), _bound_int(high)) for low, high in window.ranges)))
-    if stream.name.is_range:
-        key = _column(stream, stream.key[0].name)
-        low, high = stream.name.low, stream.name.high
+    if source.stream.name.is_range:
+        key = source.column(source.stream.key[0].name)
+        low, high = source.stream.name.low, source.stream.name.high
         found += [key >= _bound_int(low)] if low is not None else []
         found += [key < _bound_int(high)] if high is not None else []
     return found
 
 
-def _behind(stream: Stream, parts: Sequence[OrderPart], position: Position) -> sa.ColumnElement[bool]:
+def _behind(source: _Source, parts: Sequence[OrderPart], position: Position) -> sa.ColumnElement[bool]:
     """Return the condition that a row comes after a position."""
-    expression, value = _expression(stream, parts[0]), _bound(parts[0], position[0])
+    expression, value = source.expression(parts[0]), _bound(parts[0], position[0])
     if len(position) == 1:
         return expression > value
     # The condition on the first part alone lets the database use an index.
-    deeper = sa.and_(expression == value, _behind(stream, parts[1:], position[1:]))
+    deeper = sa.and_(expression == value, _behind(source, parts[1:], position[1:]))
     return sa.and_(expression >= value, sa.or_(expression > value, deeper))
 
 
-def _up_to(stream: Stream, parts: Sequence[OrderPart], position: Position) -> sa.ColumnElement[bool]:
-    expression, value = _expression(stream, parts[0]), _bound(parts[0], position[0])
+def _up_to(source: _Source, parts: Sequence[OrderPart], position: Position) -> sa.ColumnElement[bool]:
+    expression, value = source.expression(parts[0]), _bound(parts[0], position[0])
     if len(position) == 1:
         return expression <= value
-    deeper = sa.and_(expression == value, _up_to(stream, parts[1:], position[1:]))
+    deeper = sa.and_(expression == value, _up_to(source, parts[1:], position[1:]))
     return sa.and_(expression <= value, sa.or_(expression < value, deeper))
 
 
