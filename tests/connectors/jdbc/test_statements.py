@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
 from connect_core.testing.source_engine import Lane
 from tests.connectors.jdbc.servers import Server
@@ -61,3 +62,25 @@ def test_query_with_columns_named_as_labels_is_read_in_its_order(database: Serve
     database.execute("CREATE TABLE t (c1 INTEGER, c2 INTEGER)", "INSERT INTO t VALUES (1, 9), (2, 5), (3, 7), (4, 1)")
     mode = {"mode": "incrementing", "incrementing.column.name": "c1", "batch.max.rows": "1"}
     assert all_of(follower(database, lane, **mode, query="SELECT c1, c2 FROM t"), "c1") == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("condition", "value"),
+    [
+        (r"path = 'C:\temp'", r"C:\temp"),
+        (r"path LIKE '50\%' ESCAPE '\'", "50%"),
+        (r"path = 'a\:b'", r"a\:b"),
+        (r"path = 'a\\b'", r"a\\b"),
+        ("path = '12:30:45'", "12:30:45"),
+        ("path = 'x::y:'", "x::y:"),
+    ],
+)
+def test_query_is_read_as_it_is_written(sqlite: Server, condition: str, value: str) -> None:
+    with sqlite.open().begin() as connection:
+        connection.execute(sa.text("CREATE TABLE p (id INTEGER, path TEXT)"))
+        values = [r"C:\temp", r"C:\\temp", "50%", "500", r"a\:b", "a:b", r"a\\b", r"a\b", "12:30:45", "x::y:"]
+        for number, one in enumerate(values):
+            connection.execute(sa.text("INSERT INTO p VALUES (:number, :path)"), {"number": number, "path": one})
+    query = f"SELECT id, path, '\\' AS slash FROM p WHERE {condition}"
+    source = follower(sqlite, mode="incrementing", incrementing_column_name="id", query=query)
+    assert source.rows("path", "slash") == [(value, "\\")]

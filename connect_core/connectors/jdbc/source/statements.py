@@ -114,7 +114,7 @@ class _Source:
         ]
         if stream.name.table is None:
             # The query ends on its own line: its last line may be a comment. A colon would begin a parameter.
-            text = sa.text("\n" + stream.query.replace("\\", "\\\\").replace(":", r"\:") + "\n")
+            text = sa.text("\n" + stream.query.replace(":", r"\:") + "\n")
             return cls(stream, text.columns(*columns).subquery("connect_query"))
         name = stream.name.table
         schema = None if name.schema is None else _name(stream, name.schema)
