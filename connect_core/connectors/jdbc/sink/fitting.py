@@ -22,7 +22,9 @@ from connect_core.connectors.jdbc.decimal_texts import decimals_of
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock, to_wall_clock
 from connect_core.errors import DataError
 
-__all__ = ["Misfit", "family_of", "fitted"]
+__all__ = ["Misfit", "family_of", "fitted", "shown_value"]
+
+_REFUSED = (pa.ArrowException, OverflowError, ValueError)
 
 
 class Misfit(DataError):
@@ -63,9 +65,18 @@ def fitted(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo, 
     if form is None:
         raise Misfit(f"field of type {_shown(schema)} does not fit column {column.name} of type {column.type!r}")
     try:
-        return form(array, schema, column, timezone)
-    except (pa.ArrowException, OverflowError, ValueError) as error:
+        return _formed(form, array, (schema, column, timezone))
+    except _REFUSED as error:
         raise _misfit(array, form, (schema, column, timezone)) from error
+
+
+def shown_value(array: pa.Array, row: int) -> str:
+    """Return one value for a message; a time that Python cannot represent as the number that it is stored as."""
+    try:
+        return str(array[row].as_py())
+    except _REFUSED:
+        value = array[row]
+        return f"{value.value} ({array.type})" if hasattr(value, "value") else f"of type {array.type}"
 
 
 Form = Callable[[pa.Array, Schema, Column, ZoneInfo], pa.Array]
@@ -84,20 +95,45 @@ def _shown(schema: Schema) -> str:
     return schema.name or str(schema.type)
 
 
+def _formed(form: Form, array: pa.Array, rest: tuple[Schema, Column, ZoneInfo]) -> pa.Array:
+    """Return an array in a column's form. Raises what a form does, also for times that no driver accepts."""
+    found = form(array, *rest)
+    _check_years(found.flatten() if pa.types.is_list(found.type) else found)
+    return found
+
+
+def _check_years(array: pa.Array) -> None:
+    """Raise ValueError for a date or time before year 1 or after 9999: neither drivers nor databases have them."""
+    kind = array.type
+    if pa.types.is_timestamp(kind):
+        first, last = (day * _UNITS_OF_DAY[kind.unit] for day in (_FIRST_DAY, _LAST_DAY + 1))
+        numbers = array.view(pa.int64())
+    elif pa.types.is_date32(kind):
+        first, last, numbers = _FIRST_DAY, _LAST_DAY + 1, array.view(pa.int32())
+    else:
+        return
+    found = pc.min_max(numbers).as_py()
+    if found["min"] is not None and not (first <= found["min"] and found["max"] < last):
+        raise ValueError("a year is not in 1..9999")
+
+
+_UNITS_OF_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
+
+
 def _misfit(array: pa.Array, form: Form, rest: tuple[Schema, Column, ZoneInfo]) -> Misfit:
     """Return the refusal, with the first row that does not fit."""
     low, high = 0, len(array)
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            form(array.slice(low, middle - low), *rest)
-        except (pa.ArrowException, OverflowError, ValueError):
+            _formed(form, array.slice(low, middle - low), rest)
+        except _REFUSED:
             high = middle
         else:
             low = middle
     column = rest[1]
-    shown = str(array[low].as_py() if not pa.types.is_timestamp(array.type) else array[low])[:50]
-    refusal = Misfit(f"value {shown} does not fit column {column.name} of type {column.type!r}")
+    refusal = Misfit(f"value {shown_value(array, low)[:50]} does not fit column {column.name} of type {column.type!r}")
     refusal.row = low
     return refusal
 

@@ -15,6 +15,7 @@ from connect_core.api.arrow import from_arrow_field, to_arrow_array
 from connect_core.api.batch import Batch, Columns, Data, Objects
 from connect_core.api.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, Decimal, Schema, SchemaType
 from connect_core.connectors.jdbc.sink.config import KeyMode, SinkSettings
+from connect_core.connectors.jdbc.sink.fitting import shown_value
 from connect_core.connectors.partitioning import by_topic
 from connect_core.errors import DataError
 
@@ -89,7 +90,10 @@ class Rows:
 
     def key_text(self, row: int) -> str:
         """Return one row's key, for a message."""
-        return ", ".join(f"{column.name}={column.array[row]}" for column in self.columns if column.is_key) or "none"
+        return (
+            ", ".join(f"{column.name}={shown_value(column.array, row)}" for column in self.columns if column.is_key)
+            or "none"
+        )
 
 
 def rows_of_batch(batch: Batch, settings: SinkSettings) -> Iterator[Rows]:

@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateColumn, CreateTable
 from sqlalchemy.types import TypeEngine
 
 from connect_core.api.arrow import to_arrow_array
-from connect_core.api.data import Schema, SchemaType
+from connect_core.api.data import SchemaType
 from connect_core.connectors.jdbc.catalog import Column, Table, TableName
 from connect_core.connectors.jdbc.connection import JdbcDatabase, message_of
 from connect_core.connectors.jdbc.sink.config import SinkSettings
@@ -141,7 +141,7 @@ class SinkTables:
     def _new_column(self, one: FieldColumn) -> sa.Column[Any]:
         self._check_name(one.name, "column")
         type = self.database.dialect.column_type(one.schema, one.is_key)
-        default = None if one.is_key else self._default(one.schema, type)
+        default = None if one.is_key else self._default(one, type)
         return sa.Column(
             sa.sql.quoted_name(one.name, True),
             type,
@@ -151,13 +151,14 @@ class SinkTables:
             server_default=default,
         )
 
-    def _default(self, schema: Schema, type: TypeEngine[Any]) -> sa.ColumnElement[Any] | None:
+    def _default(self, one: FieldColumn, type: TypeEngine[Any]) -> sa.ColumnElement[Any] | None:
         """Return a field's default for existing rows; bytes and nested values have none in SQL."""
+        schema = one.schema
         is_raw = schema.type is SchemaType.BYTES and schema.name is None
         if schema.default is None or is_raw or not schema.type.is_primitive:
             return None
         array = to_arrow_array(schema, [schema.default])
-        value = array and fitted(array, schema, Column("default", type), self.settings.connection.timezone)[0].as_py()
+        value = array and fitted(array, schema, Column(one.name, type), self.settings.connection.timezone)[0].as_py()
         return self.database.dialect.default_clause(sa.literal(value, type))
 
     def _check_name(self, name: str, what: str) -> None:
