@@ -71,3 +71,67 @@ def test_default_that_no_database_has_is_refused(server: Server) -> None:
     (error,) = put(SinkRun(server, EVOLVES), row_of(field), [Instant(0)])
     assert "value 300000000000000 (" in error
     assert "column x" in error
+
+
+def rows_of(server: Server) -> list[tuple[Any, ...]]:
+    return server.rows("SELECT id, x + 0.0E0 FROM orders ORDER BY 1")
+
+
+def create(server: Server, column: str) -> None:
+    server.execute(f"CREATE TABLE orders (id BIGINT, x {column})")
+
+
+@pytest.mark.parametrize("server", of_servers(("duckdb", "postgresql", "mariadb")), indirect=True)
+@pytest.mark.parametrize(
+    ("column", "kept", "field", "value"),
+    [
+        ("SMALLINT", 32_767, SchemaBuilder.float32(), 0.5),
+        ("INTEGER", 16_777_217, SchemaBuilder.float64(), 0.5),
+        ("REAL", 0.5, SchemaBuilder.float64(), 0.1),
+    ],
+)
+def test_column_is_widened_only_if_it_keeps_its_rows(
+    server: Server, column: str, kept: float, field: SchemaBuilder, value: float
+) -> None:
+    create(server, column)
+    server.execute(f"INSERT INTO orders VALUES (7, {kept})")
+    assert put(SinkRun(server, EVOLVES), row_of(field.build()), [value]) == []
+    assert rows_of(server) == [(0, value), (7, kept)]
+
+
+@pytest.mark.parametrize("server", of_servers(("duckdb", "postgresql", "mariadb")), indirect=True)
+@pytest.mark.parametrize(
+    ("column", "kept", "field"),
+    [
+        ("INTEGER", 16_777_217, SchemaBuilder.float32()),
+        ("BIGINT", 2**53 + 1, SchemaBuilder.float32()),
+        ("BIGINT", 2**53 + 1, SchemaBuilder.float64()),
+    ],
+)
+def test_integers_are_not_rounded_by_widening_their_column(
+    server: Server, column: str, kept: int, field: SchemaBuilder
+) -> None:
+    create(server, column)
+    server.execute(f"INSERT INTO orders VALUES (7, {kept})")
+    (error,) = put(SinkRun(server, EVOLVES), row_of(field.build()), [0.5])
+    assert "does not fit column x of type" in error
+    assert "alter the column manually" in error
+    assert "table orders" in error
+    assert server.rows("SELECT id, x FROM orders") == [(7, kept)]
+
+
+@pytest.mark.parametrize("server", of_servers(("sqlite", "duckdb", "postgresql")), indirect=True)
+@LANES
+@pytest.mark.parametrize("evolves", ["true", "false"])
+@pytest.mark.parametrize("column", ["REAL", "DOUBLE PRECISION"])
+def test_integers_that_a_float_column_would_round_are_refused(
+    server: Server, in_batches: bool, evolves: str, column: str
+) -> None:
+    create(server, column)
+    run = SinkRun(server, {"auto.evolve": evolves})
+    bits = 24 if column == "REAL" and server.kind != "sqlite" else 53
+    exact = [2**bits, -(2**bits), 2**bits + 2, 2**62, -(2**63)]
+    rounded = [2**bits + 1, -(2**bits) - 1, 2**63 - 1]
+    errors = put(run, row_of(SchemaBuilder.int64().build()), [*exact[:2], *rounded, *exact[2:]], in_batches)
+    assert all(f"value {one} does not fit column x" in error for one, error in zip(rounded, errors, strict=True))
+    assert sorted(value for _, value in rows_of(server)) == sorted(exact)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import Schema, SchemaBuilder
-from connect_core.connectors.jdbc.catalog import Column, Table, TableName
+from connect_core.connectors.jdbc.catalog import Table, TableName
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
 from connect_core.connectors.jdbc.dialects.writes import Write, statement_table
@@ -44,12 +44,11 @@ class SqliteDialect(GenericDialect):
             connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
 
     def table(self, connection: Connection, name: TableName) -> Table | None:
-        """Return the current state of a table, or ``None``; its integers have 64 bits, whatever their type."""
+        """Return the current state of a table, or ``None``; its numbers have 64 bits, whatever their type."""
         found = super().table(connection, name)
         if found is None:
             return None
-        columns = (replace(one, type=sa.BigInteger()) if _is_integer(one) else one for one in found.columns)
-        return replace(found, columns=tuple(columns))
+        return replace(found, columns=tuple(replace(one, type=_stored(one.type)) for one in found.columns))
 
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
         """Return ``text``, which is exact for any scale."""
@@ -98,5 +97,7 @@ class SqliteDialect(GenericDialect):
         return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_PROTOCOL"))
 
 
-def _is_integer(column: Column) -> bool:
-    return isinstance(column.type, sa.Integer)
+def _stored(type: TypeEngine[Any]) -> TypeEngine[Any]:
+    if isinstance(type, sa.Integer):
+        return sa.BigInteger()
+    return sa.Double() if isinstance(type, sa.Float) else type

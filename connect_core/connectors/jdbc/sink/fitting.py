@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -63,7 +64,10 @@ def fitted(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo, 
         return pa.nulls(len(array), pa.string())
     form = _FORMS.get((_kind(array.type), family)) or (_PARSED.get(family) if parse and _is_text(array) else None)
     if form is None:
-        raise Misfit(f"field of type {_shown(schema)} does not fit column {column.name} of type {column.type!r}")
+        reason = _REASONS.get((_kind(array.type), family), "")
+        raise Misfit(
+            f"field of type {_shown(schema)} does not fit column {column.name} of type {column.type!r}{reason}"
+        )
     try:
         return _formed(form, array, (schema, column, timezone))
     except _REFUSED as error:
@@ -160,7 +164,21 @@ _WIDTHS: tuple[tuple[type[TypeEngine[Any]], int], ...] = (
 
 
 def _float(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
-    return array.cast(pa.float64(), safe=False) if pa.types.is_integer(array.type) else array
+    """Return floats; raise ValueError for an integer that the column would round."""
+    if not pa.types.is_integer(array.type):
+        return array
+    kind = np.float32 if isinstance(column.type, sa.REAL | mysql.FLOAT) else np.float64
+    exact = 1 << (np.finfo(kind).nmant + 1)
+    found = pc.min_max(array).as_py()
+    if found["min"] is not None and not (-exact <= found["min"] and found["max"] <= exact):
+        numbers = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
+        floats = numbers.astype(kind)
+        # The largest integers become 2^63, which is no integer of 64 bits.
+        is_kept = floats < 2.0**63
+        is_kept[is_kept] = floats[is_kept].astype(np.int64) == numbers[is_kept]
+        if not is_kept.all():
+            raise ValueError("the column rounds integers of so many digits")
+    return array.cast(pa.float64(), safe=False)
 
 
 def _decimal(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
@@ -292,6 +310,14 @@ _FORMS: dict[tuple[str, str], Form] = {
     ("nested", "array"): _array,
 }
 """By the values' kind and the column's family; other combinations do not fit."""
+
+_REASONS = {
+    ("float", "integer"): (
+        "; auto.evolve makes no floating-point column of one whose integers it would round: alter the column manually, "
+        "or cast the field with the transform Cast"
+    )
+}
+"""Why a combination does not fit, where this is not obvious."""
 
 _PARSED: dict[str, Form] = {
     "timestamp": _parsed_timestamp,

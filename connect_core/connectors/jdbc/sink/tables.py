@@ -108,9 +108,7 @@ class SinkTables:
     def _is_narrow(self, field: FieldColumn, column: Column) -> bool:
         if field.is_key or not self.database.dialect.widens:
             return False
-        wanted = _rank(self.database.dialect.column_type(field.schema, field.is_key))
-        present = _rank(column.type)
-        return wanted is not None and present is not None and present < wanted
+        return _holds_all_of(self.database.dialect.column_type(field.schema, field.is_key), column.type)
 
     def _alter(self, table: Table, rows: Rows, changes: Sequence[tuple[FieldColumn, Column | None]]) -> None:
         self._known.pop(table.name, None)
@@ -191,17 +189,22 @@ def _lacks(table: Table, one: FieldColumn, rows: Rows) -> str:
     return f"table {table.name} has no column for field {one.name}; {remedy}"
 
 
-def _rank(type: TypeEngine[Any]) -> int | None:
-    """Return a number type's rank: each type can hold the values of all lower ones."""
-    return next((rank for kind, rank in _RANKS if isinstance(type, kind)), None)
+def _holds_all_of(wanted: TypeEngine[Any], present: TypeEngine[Any]) -> bool:
+    """Return whether a wider number type holds all values of the present one exactly."""
+    integer, float_ = _rank(present, _INTEGERS), _rank(wanted, _FLOATS)
+    if integer is not None and float_ is not None:
+        # REAL has 24 bits of precision, DOUBLE 53.
+        return integer <= (_SMALL if float_ == 0 else _MIDDLE)
+    pairs = ((_rank(present, ranks), _rank(wanted, ranks)) for ranks in (_INTEGERS, _FLOATS))
+    return any(low is not None and high is not None and low < high for low, high in pairs)
 
 
-_RANKS: tuple[tuple[type[TypeEngine[Any]], int], ...] = (
-    (mysql.TINYINT, 0),
-    (sa.SmallInteger, 1),
-    (sa.BigInteger, 3),
-    (sa.Integer, 2),
-    (sa.REAL, 4),
-    (mysql.FLOAT, 4),
-    (sa.Float, 5),
-)
+def _rank(type: TypeEngine[Any], ranks: _Ranks) -> int | None:
+    return next((rank for kind, rank in ranks if isinstance(type, kind)), None)
+
+
+_SMALL, _MIDDLE = 1, 2
+_Ranks = tuple[tuple[type[TypeEngine[Any]], int], ...]
+_INTEGERS: _Ranks = ((mysql.TINYINT, 0), (sa.SmallInteger, _SMALL), (sa.BigInteger, 3), (sa.Integer, _MIDDLE))
+_FLOATS: _Ranks = ((sa.REAL, 0), (mysql.FLOAT, 0), (sa.Float, 1))
+"""Each type holds the values of the lower ones of its kind; the first class that matches is used."""
