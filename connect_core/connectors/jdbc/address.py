@@ -73,6 +73,8 @@ _WITHOUT_MEANING = frozenset(
 )
 """Parameters of Java's drivers that tune what these drivers do anyway, or that have settings of ours."""
 
+_NO_LOGIN = "credentials do not belong there; use connection.user and connection.password"
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseAddress:
@@ -108,11 +110,15 @@ def parse_address(value: str) -> DatabaseAddress:
         raise _refused(value, f"the driver {driver} is not used for {dialect}; leave it out")
     place = _PLACE.fullmatch(rest)
     if place is None and rest.startswith("//"):
+        if "@" in rest:
+            raise _refused(value, _NO_LOGIN)
         raise _refused(value, "host, port and database cannot be distinguished; write //host:port/database")
     if place is None:
         return DatabaseAddress(dialect, driver, "", None, unquote(rest), parameters)
-    if place["login"]:
-        raise _refused(value, "credentials do not belong there; use connection.user and connection.password")
+    is_named = dialect not in _FILES and "@" in (place["database"] or "")
+    if place["login"] or is_named or any("@" in name for name in parameters):
+        # The rest of a password with a slash or a question mark looks like a database or a parameter.
+        raise _refused(value, f"{_NO_LOGIN}; an @ in a database's name is written %40")
     port = int(place["port"]) if place["port"] else None
     return DatabaseAddress(dialect, driver, place["host"], port, unquote(place["database"] or ""), parameters)
 
@@ -174,7 +180,7 @@ def _checked_file(value: str, address: DatabaseAddress, limits: WorkerLimits) ->
 def _parameters(value: str, dialect: str, query: str) -> dict[str, str]:
     pairs = parse_qsl(query, keep_blank_values=True)
     if any(name.lower() in ("user", "username", "password", "passwd") for name, _ in pairs):
-        raise _refused(value, "credentials do not belong there; use connection.user and connection.password")
+        raise _refused(value, _NO_LOGIN)
     named = {_JDBC_NAMES.get(name, name): text for name, text in pairs if name not in _WITHOUT_MEANING}
     if dialect == "postgresql" and named.pop("ssl", "false") == "true":
         named.setdefault("sslmode", "require")
@@ -190,6 +196,22 @@ def _refused(value: str, reason: str) -> ConfigError:
 
 
 def _shown(value: str) -> str:
-    """Return a URL without a possible login and without the values of parameters."""
-    bare = re.sub(r"(//)[^@/]*@", r"\1…@", value)
-    return re.sub(r"(?<==)[^&;]*", "…", bare)
+    """Return a URL without a possible login and without the values of parameters.
+
+    A password may contain any character, so all up to the last ``@`` may belong to it. An ``@`` after the first
+    parameter may be part of a value: then nothing after the dialect is shown.
+    """
+    before, at, after = value.rpartition("@")
+    if not at:
+        return _without_values(value)
+    dialect = _DIALECT.match(before)
+    start = dialect[0] if dialect else ""
+    return f"{start}…" if "=" in before[len(start) :] else f"{start}…@{_without_values(after)}"
+
+
+def _without_values(text: str) -> str:
+    name, equals, _ = text.partition("=")
+    return f"{name}=…" if equals else text
+
+
+_DIALECT = re.compile(r"\s*(?:jdbc:)?[A-Za-z][A-Za-z0-9_+]*:(?://)?")
