@@ -9,8 +9,9 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import sqlalchemy as sa
 
-from connect_core.connectors.jdbc.catalog import Table
+from connect_core.connectors.jdbc.catalog import Column, Table
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 from connect_core.connectors.jdbc.sink.config import InsertMode
 
@@ -39,7 +40,7 @@ def writes_of(fitted: Sequence[FittedRows], mode: InsertMode, statement_rows: in
         data = pa.concat_tables([rows.data for rows in run], promote_options="permissive")
         deleted = pa.chunked_array([rows.deleted for rows in run]).combine_chunks()
         shape = next((rows for rows in run if not rows.has_keys_only), run[0])
-        for verb, rows in _split(data.select(shape.data.column_names), deleted, shape.keys, mode):
+        for verb, rows in _split(data.select(shape.data.column_names), deleted, shape, mode):
             if rows.num_rows:
                 yield Write(verb, shape.table, shape.keys, rows, statement_rows)
 
@@ -71,8 +72,9 @@ def _joins(rows: FittedRows, shape: FittedRows) -> bool:
 Part = tuple[Verb, pa.Table]
 
 
-def _split(data: pa.Table, deleted: pa.Array, keys: tuple[str, ...], mode: InsertMode) -> Iterator[Part]:
-    if mode is InsertMode.UPSERT:
+def _split(data: pa.Table, deleted: pa.Array, shape: FittedRows, mode: InsertMode) -> Iterator[Part]:
+    keys = shape.keys
+    if mode is InsertMode.UPSERT and (not deleted.true_count or _is_exact(data.select(keys), shape.table)):
         yield from _upserts(data, deleted, keys)
         return
     begin = 0
@@ -82,11 +84,36 @@ def _split(data: pa.Table, deleted: pa.Array, keys: tuple[str, ...], mode: Inser
         begin += count
 
 
+def _is_exact(data: pa.Table, table: Table) -> bool:
+    """Return whether the database considers no keys equal that differ here.
+
+    A collation may ignore case, accents, spaces or signs, and a type may round or have several forms of a value: a
+    tombstone for such a key also deletes the row of the other, so it must not change places with it.
+    """
+    return all(_is_exact_column(data[name].combine_chunks(), table.column(name)) for name in data.column_names)
+
+
+def _is_exact_column(array: pa.Array, column: Column | None) -> bool:
+    kind = array.type
+    if any(is_kind(kind) for is_kind in _EXACT):
+        return True
+    is_text = pa.types.is_string(kind) and column is not None and isinstance(column.type, sa.String | sa.Uuid)
+    if not is_text or not pc.all(pc.string_is_ascii(array)).as_py():
+        return False
+    bare = pc.ascii_lower(pc.replace_substring_regex(array, "[^a-zA-Z0-9]+", ""))
+    return bool(pc.equal(pc.count_distinct(bare), pc.count_distinct(array)).as_py())
+
+
+_EXACT = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_date, pa.types.is_binary, pa.types.is_decimal)
+
+
 def _plain(data: pa.Table, keys: tuple[str, ...], is_deleted: bool, mode: InsertMode) -> Part:
     if is_deleted:
         return Verb.DELETE, _last_of_each(data.select(keys), keys)
     if mode is InsertMode.UPDATE:
         return Verb.UPDATE, _last_of_each(data, keys)
+    if mode is InsertMode.UPSERT:
+        return Verb.UPSERT, _last_of_each(data, keys)
     return Verb.INSERT, data
 
 
