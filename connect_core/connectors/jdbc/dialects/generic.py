@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -149,8 +150,7 @@ class GenericDialect:
         """Update the existing rows and insert the others: no single statement does both in every database."""
         for chunk in write.chunks(_MOST_KEYS):
             found = self._existing(connection, write, chunk)
-            keys = zip(*(chunk[name].to_pylist() for name in write.keys), strict=True)
-            known = pa.array([key in found for key in keys], pa.bool_())
+            known = pa.array([key in found for key in zip(*_comparable_keys(write, chunk), strict=True)], pa.bool_())
             self.update(connection, replace(write, data=chunk.filter(known)))
             missing = chunk.filter(pc.invert(known))
             if missing.num_rows:
@@ -182,7 +182,7 @@ class GenericDialect:
         condition: sa.ColumnElement[bool] = keys[0].in_([row[0] for row in rows])
         if len(keys) > 1:
             condition = sa.or_(*(sa.and_(*(k == v for k, v in zip(keys, row, strict=True))) for row in rows))
-        return {tuple(row) for row in connection.execute(sa.select(*keys).where(condition))}
+        return {tuple(map(_comparable, row)) for row in connection.execute(sa.select(*keys).where(condition))}
 
     def is_retriable(self, error: DBAPIError) -> bool:
         """Return whether PEP 249 classifies it as operational: an error of the database, not of the statement."""
@@ -191,6 +191,29 @@ class GenericDialect:
 
 def _is_key(table: sa.Table, write: Write) -> sa.ColumnElement[bool]:
     return sa.and_(*(table.c[name] == write.bound(name) for name in write.keys))
+
+
+def _comparable_keys(write: Write, chunk: pa.Table) -> list[list[Any]]:
+    """Return the key columns in the form in which ``_comparable`` has what the database returns."""
+    columns = []
+    for name in write.keys:
+        column, values = write.table.column(name), chunk[name].to_pylist()
+        is_uuid = column is not None and isinstance(column.type, sa.Uuid)
+        columns.append([_uuid_text(value) for value in values] if is_uuid else values)
+    return columns
+
+
+def _comparable(value: Any) -> Any:
+    """Return a value of the database in the form in which values are bound: a UUID is bound as its text."""
+    return str(value) if isinstance(value, UUID) else value
+
+
+def _uuid_text(value: Any) -> Any:
+    """Return a UUID's text in the form Python gives it, as a database accepts several."""
+    try:
+        return str(UUID(value))
+    except (TypeError, ValueError, AttributeError):
+        return value
 
 
 def _insert(connection: Connection, write: Write, count: int) -> sa.Insert:
