@@ -23,7 +23,7 @@ from connect_core.connectors.jdbc.decimal_texts import decimals_of
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock, to_wall_clock
 from connect_core.errors import DataError
 
-__all__ = ["Misfit", "family_of", "fitted", "shown_value"]
+__all__ = ["Misfit", "family_of", "fitted", "json_text", "shown_value"]
 
 _REFUSED = (pa.ArrowException, OverflowError, ValueError)
 
@@ -214,8 +214,15 @@ def _text(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -
 
 def _json(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
     values = to_python(schema, array) if schema.type in _NESTED else array.to_pylist()
-    texts = [None if value is None else orjson.dumps(_plain(value), option=_JSON_OPTIONS).decode() for value in values]
-    return pa.array(texts, pa.string())
+    return pa.array([None if value is None else json_text(value) for value in values], pa.string())
+
+
+def json_text(value: Any) -> str:
+    """Return a nested value as JSON. Raises ValueError for what JSON cannot represent."""
+    try:
+        return orjson.dumps(_plain(value), option=_JSON_OPTIONS).decode()
+    except TypeError as error:
+        raise ValueError(str(error)) from error
 
 
 _NESTED = frozenset((SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT))
@@ -260,6 +267,12 @@ def _array(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) 
     if not pa.types.is_list(array.type) or pa.types.is_nested(array.type.value_type):
         raise ValueError("only lists of plain values are arrays")
     return array
+
+
+def _parsed_array(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    """Parse JSON, which is the form of schemaless lists of several types."""
+    lists = pa.array([None if text is None else orjson.loads(text) for text in array.to_pylist()])
+    return lists if pa.types.is_null(lists.type) else _array(lists, schema, column, timezone)
 
 
 def _parsed(type: pa.DataType) -> Form:
@@ -320,6 +333,7 @@ _REASONS = {
 """Why a combination does not fit, where this is not obvious."""
 
 _PARSED: dict[str, Form] = {
+    "array": _parsed_array,
     "timestamp": _parsed_timestamp,
     "date": _parsed(pa.date32()),
     "time": _parsed(pa.time64("us")),

@@ -15,7 +15,7 @@ from connect_core.api.arrow import from_arrow_field, to_arrow_array
 from connect_core.api.batch import Batch, Columns, Data, Objects
 from connect_core.api.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, Decimal, Schema, SchemaType
 from connect_core.connectors.jdbc.sink.config import KeyMode, SinkSettings
-from connect_core.connectors.jdbc.sink.fitting import shown_value
+from connect_core.connectors.jdbc.sink.fitting import json_text, shown_value
 from connect_core.connectors.partitioning import by_topic
 from connect_core.errors import DataError
 
@@ -185,9 +185,7 @@ def _value_fields(data: Data) -> tuple[Schema | None, tuple[FieldColumn, ...]]:
 def _fields(schema: Schema | None, array: pa.StructArray) -> tuple[FieldColumn, ...]:
     children = array.flatten()
     if schema is None:
-        return tuple(
-            FieldColumn(field.name, _guessed(field), child) for field, child in zip(array.type, children, strict=True)
-        )
+        return tuple(_schemaless(field, child) for field, child in zip(array.type, children, strict=True))
     return tuple(
         FieldColumn(field.name, field.schema, _with_default(field.schema, child, array))
         for field, child in zip(schema.fields, children, strict=True)
@@ -200,6 +198,18 @@ def _with_default(schema: Schema, child: pa.Array, parent: pa.Array) -> pa.Array
         return child
     default = to_arrow_array(schema, [schema.default])
     return child if default is None else pc.if_else(pc.and_(child.is_null(), parent.is_valid()), default[0], child)
+
+
+def _schemaless(field: pa.Field, array: pa.Array) -> FieldColumn:
+    if pa.types.is_nested(field.type) and _has_nulls_only(field.type):
+        # There is no Connect type for what is always null within a nested value.
+        array = _field(array.to_pylist(), f"field {field.name}")
+        field = field.with_type(array.type)
+    return FieldColumn(field.name, _guessed(field), array)
+
+
+def _has_nulls_only(type: pa.DataType) -> bool:
+    return pa.types.is_null(type) or any(_has_nulls_only(type.field(at).type) for at in range(type.num_fields))
 
 
 def _guessed(field: pa.Field) -> Schema:
@@ -247,11 +257,29 @@ def _scalars(data: Objects, what: str) -> Columns:
     maps = [value for value in data.values if isinstance(value, dict)]
     if not maps:
         return Columns(None, _plain(data.values, what))
-    columns = [_plain([value.get(name) for value in maps], f"field {name}") for name in maps[0]]
+    columns = [_field([value.get(name) for value in maps], f"field {name}") for name in maps[0]]
     array = pa.StructArray.from_arrays(columns, names=list(maps[0])) if columns else pa.array(maps, pa.struct([]))
     if len(maps) == len(data.values):
         return Columns(None, array)
     raise DataError(f"the {what} is a map in some records and not in others")
+
+
+def _field(values: Sequence[Any], what: str) -> pa.Array:
+    """Return one field of schemaless maps; nested values as JSON, so that none depends on the others' content.
+
+    Arrow's structs would have the fields of all values, and its lists one type; only lists that have one stay lists.
+    """
+    present = [value for value in values if value is not None]
+    if not present or not all(isinstance(value, dict | list) for value in present):
+        return _plain(values, what)
+    if all(isinstance(value, list) for value in present):
+        kinds = {type(item) for value in present for item in value if item is not None}
+        if len(kinds) == 1 and not kinds & {dict, list}:
+            return _plain(values, what)
+    try:
+        return pa.array([None if value is None else json_text(value) for value in values], pa.string())
+    except ValueError as error:
+        raise DataError(f"{what} cannot be written as JSON: {error}") from error
 
 
 def _plain(values: Sequence[Any], what: str) -> pa.Array:
