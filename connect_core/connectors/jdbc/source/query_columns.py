@@ -18,9 +18,13 @@ from connect_core.connectors.jdbc.catalog import Column
 from connect_core.connectors.jdbc.source.statements import select_query
 from connect_core.connectors.jdbc.source.stream import Stream
 
-__all__ = ["query_columns"]
+__all__ = ["Untyped", "query_columns"]
 
 _LOOKED_AT_ROWS = 1000
+
+
+class Untyped(sa.Text):
+    """The type of a column without a value so far, where only values show types: text, until there is one."""
 
 
 def query_columns(connection: Connection, stream: Stream) -> list[Column]:
@@ -104,6 +108,8 @@ def _guessed(names: Iterable[str], rows: Sequence[Sequence[Any]]) -> list[Column
 
 def _guess(values: Sequence[Any]) -> TypeEngine[Any]:
     """Return the common type of all values; text if there are several, but Double for integers and floats."""
+    if not values:
+        return Untyped()
     found = {next((kind for python, kind in _CLASSES if isinstance(value, python)), NullType()) for value in values}
     names = {type(kind) for kind in found}
     if names == {sa.BigInteger, sa.Double}:
