@@ -198,6 +198,9 @@ def contradictions(settings: SourceSettings) -> Iterator[tuple[str, ConfigError]
     mode, selection = settings.mode, settings.selection
     if mode.has_timestamp and not settings.timestamp_columns:
         yield _wrong(TIMESTAMP_COLUMNS, "", f"mode {mode.value} finds rows by it; give the column")
+    initial = settings.timestamp_initial
+    if initial is not None and not _FIRST_MILLIS <= initial <= _LAST_MILLIS:
+        yield _wrong(TIMESTAMP_INITIAL, str(initial), "it is not within the years 1 to 9999; give milliseconds")
     if settings.query and mode.has_incrementing and not settings.incrementing_column:
         yield _wrong(INCREMENTING_COLUMN, "", "with a query the column cannot be detected; give it")
     if settings.query and (selection.include or selection.exclude):
@@ -210,6 +213,10 @@ def contradictions(settings: SourceSettings) -> Iterator[tuple[str, ConfigError]
         reason = refusal(settings.query, parse_address(settings.connection.url).dialect)
         if reason is not None:
             yield _wrong(QUERY, settings.query, reason)
+
+
+_FIRST_MILLIS, _LAST_MILLIS = -62_135_510_400_000, 253_402_214_400_000
+"""The second day of year 1 and the last of year 9999: each has a wall clock time in every zone."""
 
 
 def _wrong(key: str, value: str, reason: str) -> tuple[str, ConfigError]:

@@ -18,7 +18,7 @@ from uuid import UUID
 from connect_core.api.data import Date, Decimal, SchemaType, Time, Timestamp
 from connect_core.connectors.jdbc.source.columns import ReadColumn
 from connect_core.connectors.jdbc.source.driver_values import in_zone
-from connect_core.errors import ConnectError
+from connect_core.errors import ConnectError, DataError
 
 __all__ = [
     "INCREMENTING",
@@ -77,6 +77,8 @@ class Order:
     zone: tzinfo
     is_untyped: bool = False
     """Whether the database returns values as they were written (SQLite)."""
+    source: str = "the stream"
+    """What is ordered, for a message."""
 
     @property
     def has_timestamp(self) -> bool:
@@ -146,12 +148,25 @@ class Order:
             return None
         nanos = _whole(offset, TIMESTAMP_NANOS)
         micros = millis * 1000 if nanos is None else millis // 1000 * 1_000_000 + nanos // 1000
-        return self._at_micros(part, micros)
+        try:
+            return self._at_micros(part, micros)
+        except (OverflowError, ValueError) as error:
+            raise ConnectError(
+                f"The offset's timestamp {millis} of {self.source} is not within the years 1 to 9999; alter the "
+                "connector's offset, or reset it"
+            ) from error
 
     def _timestamp_offset(self, part: OrderPart, value: Any) -> dict[str, Any]:
-        micros = self._micros(value)
+        try:
+            micros = self._micros(value)
+            is_same = self._at_micros(part, micros) == value
+        except (OverflowError, ValueError) as error:
+            raise DataError(
+                f"{self.source}: value {str(value)!r:.80} of column {' or '.join(one.name for one in part.columns)} is "
+                "no time within the years 1 to 9999, so rows cannot be found by it; correct these rows"
+            ) from error
         offset: dict[str, Any] = {TIMESTAMP: micros // 1000, TIMESTAMP_NANOS: micros % 1_000_000 * 1000}
-        if self._at_micros(part, micros) != value:
+        if not is_same:
             offset[TIMESTAMP_RAW] = plain_key(value)
         return offset
 

@@ -94,9 +94,8 @@ def make_stream(
     """Return the stream of described columns. Raises ConnectError if they do not fit the mode."""
     topic = settings.topic_prefix + (name.table.name if name.table is not None else "")
     parts = _order(name, columns, key, settings, source.numbered if source else ())
-    order = Order(
-        parts, settings.connection.timezone, settings.connection.url.lower().removeprefix("jdbc:")[:6] == "sqlite"
-    )
+    is_untyped = settings.connection.url.lower().removeprefix("jdbc:")[:6] == "sqlite"
+    order = Order(parts, settings.connection.timezone, is_untyped, str(name))
     has_xmin = source is not None and source.has_xmin
     return Stream(name, topic, columns, key, order, settings.mode, settings.query, settings.is_quoting, has_xmin)
 
