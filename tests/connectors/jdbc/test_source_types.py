@@ -206,3 +206,12 @@ def test_clock_changes_mean_the_same_in_both_lanes(zone: str) -> None:
         read = value_reader(column, ZoneInfo(zone))
         millis = connect_array(column, array, ZoneInfo(zone)).view(pa.int64()).to_pylist()
         assert [Instant(one) for one in millis] == [read(one) for one in given]
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("value", ["infinity", "10000-01-01"])
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "DATE"])
+def test_time_that_python_cannot_represent_is_named(postgresql: Server, kind: str, value: str) -> None:
+    postgresql.execute(f"CREATE TABLE e (id INTEGER PRIMARY KEY, ts {kind})", f"INSERT INTO e VALUES (7, '{value}')")
+    with pytest.raises(DataError, match=r"In table .*e: value -?\d+ \(.*\) of column ts, key id=7, is not within"):
+        follower(postgresql, Lane.BATCHES, mode="incrementing", incrementing_column_name="id").interval()

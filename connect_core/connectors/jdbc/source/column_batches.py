@@ -63,8 +63,27 @@ def _batch(converter: RowConverter, segment: Segment, table: pa.Table) -> Batch:
 
 def _batch_of_records(converter: RowConverter, segment: Segment, table: pa.Table) -> Batch:
     """Return the batch of records made one by one: they name what columns cannot represent, or can represent more."""
-    rows = rows_of(table)
+    try:
+        rows = rows_of(table)
+    except (OverflowError, ValueError) as error:
+        raise DataError(
+            f"In {converter.stream.name}: {_unreadable(converter, table)}; correct it, or omit it by a query"
+        ) from error
     return Batch.from_records(converter.records(rows, converter.offsets(segment, rows)))
+
+
+def _unreadable(converter: RowConverter, table: pa.Table) -> str:
+    """Return the first value that has no form in Python: an infinite time, or one after the year 9999."""
+    for column, array in zip(converter.stream.columns, table.columns, strict=True):
+        for row, value in enumerate(plain(array)):
+            try:
+                value.as_py()
+            except (OverflowError, ValueError):
+                keys = ((one.name, table.column(converter.stream.index(one))[row]) for one in converter.stream.key)
+                key = ", ".join(f"{name}={getattr(one, 'value', one)}" for name, one in keys) or "none"
+                shown = f"{getattr(value, 'value', '')} ({value.type})"
+                return f"value {shown} of column {column.name}, key {key}, is not within the years 1 to 9999"
+    return "a value cannot be represented"
 
 
 def _data(converter: RowConverter, table: pa.Table) -> tuple[Columns, Columns]:
