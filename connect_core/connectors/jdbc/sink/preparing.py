@@ -82,12 +82,15 @@ class Preparation:
 
     def _fitted(self, rows: Rows, current: Rows) -> FittedRows:
         table = self._table(current)
-        arrays, names, row = [], [], 0
+        arrays: list[pa.Array] = []
+        names: list[str] = []
         others = [column.name for column in current.columns]
         try:
             for one in current.columns:
                 column = self.tables.column(table, one.name, others)
                 assert column is not None
+                if column.name in names:
+                    raise DataError(_same_column(current, names.index(column.name), one.name, column.name, table))
                 timezone = self.settings.connection.timezone
                 arrays.append(fitted(one.array, one.schema, column, timezone, current.is_schemaless))
                 names.append(column.name)
@@ -133,3 +136,11 @@ class Preparation:
             if keys[name].null_count:
                 row = pc.index(keys[name].is_null(), True).as_py()
                 raise DataError(f"{rows.places.text(row)}: column {name} of the key of table {table.name} is null")
+
+
+def _same_column(rows: Rows, first: int, other: str, column: str, table: Table) -> str:
+    fields = f"{rows.columns[first].name} and {other}"
+    return (
+        f"{rows.places.text(0)}: fields {fields} would both be written to column {column} of table {table.name}, key "
+        f"{rows.key_text(0)}; add a column, or rename or exclude a field (ReplaceField)"
+    )
