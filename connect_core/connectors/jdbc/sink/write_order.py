@@ -9,10 +9,10 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import sqlalchemy as sa
 
-from connect_core.connectors.jdbc.catalog import Column, Table
+from connect_core.connectors.jdbc.catalog import Table
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
+from connect_core.connectors.jdbc.sink.clear_keys import rows_with_clear_keys
 from connect_core.connectors.jdbc.sink.config import InsertMode
 
 __all__ = ["FittedRows", "writes_of"]
@@ -74,37 +74,18 @@ Part = tuple[Verb, pa.Table]
 
 def _split(data: pa.Table, deleted: pa.Array, shape: FittedRows, mode: InsertMode) -> Iterator[Part]:
     keys = shape.keys
-    if mode is InsertMode.UPSERT and (not deleted.true_count or _is_exact(data.select(keys), shape.table)):
-        yield from _upserts(data, deleted, keys)
-        return
+    if mode is InsertMode.UPSERT:
+        if not deleted.true_count:
+            yield from _upserts(data, deleted, keys)
+            return
+        clear = rows_with_clear_keys(data.select(keys), shape.table)
+        yield from _upserts(data.filter(clear), deleted.filter(clear), keys)
+        data, deleted = data.filter(pc.invert(clear)), deleted.filter(pc.invert(clear))
     begin = 0
     for is_deleted, same in groupby(deleted.to_pylist() if deleted.true_count else [False] * len(deleted)):
         count = len(list(same))
         yield _plain(data.slice(begin, count), keys, is_deleted, mode)
         begin += count
-
-
-def _is_exact(data: pa.Table, table: Table) -> bool:
-    """Return whether the database considers no keys equal that differ here.
-
-    A collation may ignore case, accents, spaces or signs, and a type may round or have several forms of a value: a
-    tombstone for such a key also deletes the row of the other, so it must not change places with it.
-    """
-    return all(_is_exact_column(data[name].combine_chunks(), table.column(name)) for name in data.column_names)
-
-
-def _is_exact_column(array: pa.Array, column: Column | None) -> bool:
-    kind = array.type
-    if any(is_kind(kind) for is_kind in _EXACT):
-        return True
-    is_text = pa.types.is_string(kind) and column is not None and isinstance(column.type, sa.String | sa.Uuid)
-    if not is_text or not pc.all(pc.string_is_ascii(array)).as_py():
-        return False
-    bare = pc.ascii_lower(pc.replace_substring_regex(array, "[^a-zA-Z0-9]+", ""))
-    return bool(pc.equal(pc.count_distinct(bare), pc.count_distinct(array)).as_py())
-
-
-_EXACT = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_date, pa.types.is_binary, pa.types.is_decimal)
 
 
 def _plain(data: pa.Table, keys: tuple[str, ...], is_deleted: bool, mode: InsertMode) -> Part:
