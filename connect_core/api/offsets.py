@@ -11,8 +11,7 @@ from connect_core.errors import DataError
 
 __all__ = ["canonical", "checked_map", "parse"]
 
-_LEAST, _GREATEST = -(2**63), 2**63 - 1
-_HOLDS = "it holds texts, whole numbers of 64 bits, finite fractions, booleans and None only"
+_HOLDS = "it holds texts, whole numbers, finite fractions, booleans and None only"
 
 
 def canonical(partition: Mapping[str, Any]) -> str:
@@ -38,12 +37,7 @@ def checked_map(given: Mapping[str, Any], name: str) -> dict[str, Any]:
     for key, value in copy.items():
         # Exactly these types are by far the most frequent: the rest takes its time.
         kind = type(value)
-        if kind is int:
-            is_plain = _LEAST <= value <= _GREATEST
-        elif kind is str:
-            is_plain = value.isascii()
-        else:
-            is_plain = kind is bool or value is None
+        is_plain = value.isascii() if kind is str else kind is int or kind is bool or value is None
         if not is_plain or type(key) is not str or not key.isascii():
             return {_key(key, name): _scalar(value, f"{key!r} of {name}") for key, value in copy.items()}
     return copy
@@ -62,10 +56,8 @@ def _scalar(value: Any, name: str) -> str | int | float | bool | None:
             return value
         case str():
             return _text(value, f"{name} is {value!r}, which")
-        case int() if _LEAST <= value <= _GREATEST:
-            return int(value)
         case int():
-            raise DataError(f"{name} is {value}, which does not fit into 64 bits: return it as text")
+            return int(value)
         case float() if math.isfinite(value):
             return float(value)
         case float():
