@@ -50,9 +50,11 @@ _PLACE = re.compile(r"[._-](file|filename|location|path)$", re.IGNORECASE)
 """Endings of names of settings with the place of a secret."""
 _INSIDE = re.compile(
     r"://[^/\s:@]*:(?!\$\{)[^/\s@]+@"
-    r"|(?:^|\s|[?&;,]\s{0,8})(?i:password|passwd|pwd|secret|token|access_token|api_?key|accountkey|sharedaccesskey|sig)\s*="
+    r"|(?:^|[?&;,])\s*(?i:password|passwd|pwd|secret|token|access_token|api_?key|accountkey|sharedaccesskey|sig)\s*="
     r"\s*(?!\$\{)[^\s&;,]"
-    r"|(?i:\b(?:bearer|basic))\s+(?!\$\{)[A-Za-z0-9._~+/=-]{8}"
+    r"|(?i:\bbearer)\s+(?!\$\{)[A-Za-z0-9._~+/=-]{8}"
+    r"|(?i:authorization[\"']?\s{0,8}[:=]\s{0,8}[\"']?basic)\s+(?!\$\{)[A-Za-z0-9+/=]"
+    r"|^(?i:[^=\n]{0,200}\b(?:host|hostaddr|dbname|user|port)=[^\n]{0,400}\s(?:password|passwd|pwd)=)(?!\$\{)\S"
     r"|(?i:jdbc:oracle:(?:thin|oci8?):)[^/@\s]{1,128}/(?!\$\{)[^@\s]{1,128}@"
     r"|(?i:\"(?:password|passwd|secret|token)\"\s*:\s*\")(?!\$\{)[^\"]"
 )

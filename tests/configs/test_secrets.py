@@ -195,6 +195,9 @@ def test_secrets_of_many_forms_are_hidden(key: str, value: str) -> None:
         ("options", "user=u password=${env:P}"),
         ("url", "jdbc:oracle:thin:@host:1521:db"),
         ("note", "a basic text of eight words and no secret"),
+        ("description", "The Basic connector for orders, with basic configuration"),
+        ("query", "SELECT s.id FROM sessions s WHERE token = s.last_token"),
+        ("query", "SELECT CASE WHEN secret = 1 THEN 'a' END AS basic FROM t -- basic customer data"),
     ],
 )
 def test_what_only_looks_like_a_secret_is_shown(key: str, value: str) -> None:
