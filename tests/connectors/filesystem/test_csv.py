@@ -10,6 +10,7 @@ import pytest
 
 from connect_core.api import SchemaBuilder, Struct
 from connect_core.api.data import Date, Instant, Timestamp
+from connect_core.connectors.filesystem.formats import csv as csv_format
 from tests.connectors.contexts import Reporter
 from tests.connectors.filesystem.export import Export, numbered
 
@@ -31,6 +32,15 @@ def test_lines_longer_than_a_block(tmp_path: Path, batches: bool, compression: s
     export = Export(tmp_path, format="csv", **{"compression.type": compression})
     texts = ["a" * 700_000, "b" * 700_000, "x" * 3_000_000, "y", "z" * 20_000_000]
     text = united(export, batches, *({"a": one} for one in texts))
+    assert text == '"a","z"\n' + "".join(f'"{one}",\n' for one in texts)
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "zstd"])
+def test_blocks_grow_as_often_as_they_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compression: str) -> None:
+    monkeypatch.setattr(csv_format, "_BLOCKS", (1_000, 10_000, 1_000_000))
+    export = Export(tmp_path, format="csv", **{"compression.type": compression})
+    texts = ["a" * 10, "x" * 2_000, "y", "z" * 200_000, "b"]
+    text = united(export, False, *({"a": one} for one in texts))
     assert text == '"a","z"\n' + "".join(f'"{one}",\n' for one in texts)
 
 

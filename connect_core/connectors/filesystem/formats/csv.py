@@ -29,6 +29,7 @@ from connect_core.connectors.filesystem.formats.json.scalars import shortest_flo
 from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.maps import formed, pairs_to_maps
 from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
+from connect_core.connectors.filesystem.formats.reading import stream_of
 from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.connectors.filesystem.tables import stored_schema
@@ -128,7 +129,7 @@ class CsvFormat(ColumnFormat):
 
     def _texts(self, source: BinaryIO, columns: ColumnKinds, block: int) -> Iterator[pa.RecordBatch]:
         """Return the rows of a file, with times as texts: Arrow reads only those of four-digit years."""
-        file = source if self._codec == "none" else pa.CompressedInputStream(source, self._codec)
+        file = stream_of(source, None if self._codec == "none" else self._codec)
         schema = stored_schema(_written(columns))
         types = {field.name: pa.string() if pa.types.is_temporal(field.type) else field.type for field in schema}
         # A header's line ends may be in quotes: it is skipped as a row.

@@ -22,6 +22,7 @@ __all__ = [
     "decompressed",
     "has_only_nulls",
     "skipping",
+    "stream_of",
 ]
 
 Span = tuple[int, int]
@@ -53,7 +54,12 @@ def compression_of(name: str) -> str | None:
 
 def decompressed(file: BinaryIO, name: str) -> pa.NativeFile:
     """Return the content of a file, decompressed according to its name."""
-    source, codec = pa.PythonFile(_Open(file), "r"), compression_of(name)
+    return stream_of(file, compression_of(name))
+
+
+def stream_of(file: BinaryIO, codec: str | None) -> pa.NativeFile:
+    """Return the decompressed content of a file, which stays open."""
+    source = pa.PythonFile(_Open(file), "r")
     return source if codec is None else pa.CompressedInputStream(source, codec)
 
 
