@@ -59,6 +59,7 @@ class RememberedWriter:
     offsets: dict[str, Any] = field(default_factory=dict)
     fails_commit: BaseException | None = None
     most_bytes: int = 1_000_000
+    most_letter_bytes: int = 1_000_000
     _open: list[bytes | None] = field(default_factory=list)
 
     def produce(
@@ -96,7 +97,7 @@ class RememberedWriter:
         self.offsets.update({canonical(partition): offset for partition, offset in offsets})
 
     def _take_letter(self, key: Any, value: Any, headers: Any, refused: Any) -> Sequence[GivenDelivery]:
-        if size_of(value, headers) > self.most_bytes:
+        if size_of(value, headers) > self.most_letter_bytes:
             refused(0, DataError("a letter that is too large"))
         else:
             self.calls.append(("letter", "dead", key, value, dict(headers)))

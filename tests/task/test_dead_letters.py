@@ -283,7 +283,7 @@ def test_source_record_too_large_for_kafka_is_a_letter_without_its_value(has_con
         def poll(self) -> Any:
             return [replace(one, value=one.value * 1000) for one in super().poll() or []] or None
 
-    writer = RememberedWriter(most_bytes=2000)
+    writer = RememberedWriter(most_bytes=2000, most_letter_bytes=2000)
     run = run_source(Large(), writer, has_context)
     letters = [call for call in writer.calls if call[0] == "letter"]
     assert [call[3] for call in letters] == [b""] * 3
