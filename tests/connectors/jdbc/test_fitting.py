@@ -87,6 +87,8 @@ def create(server: Server, column: str) -> None:
     [
         ("SMALLINT", 32_767, SchemaBuilder.float32(), 0.5),
         ("INTEGER", 16_777_217, SchemaBuilder.float64(), 0.5),
+        ("INTEGER", -(2**24), SchemaBuilder.float32(), 0.5),
+        ("BIGINT", 2**53, SchemaBuilder.float64(), 0.5),
         ("REAL", 0.5, SchemaBuilder.float64(), 0.1),
     ],
 )

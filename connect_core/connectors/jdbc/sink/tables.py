@@ -103,12 +103,25 @@ class SinkTables:
             raise (DataError if rows.is_schemaless else ConnectError)(_lacks(table, missing[0][0], rows))
         if rows.is_schemaless or not self.settings.evolves:
             return missing
-        return [*missing, *((one, column) for one, column in found if column and self._is_narrow(one, column))]
+        return [*missing, *((one, column) for one, column in found if column and self._is_narrow(table, one, column))]
 
-    def _is_narrow(self, field: FieldColumn, column: Column) -> bool:
+    def _is_narrow(self, table: Table, field: FieldColumn, column: Column) -> bool:
         if field.is_key or not self.database.dialect.widens:
             return False
-        return _holds_all_of(self.database.dialect.column_type(field.schema, field.is_key), column.type)
+        wanted = self.database.dialect.column_type(field.schema, field.is_key)
+        if (float_ := _rank(wanted, _FLOATS)) is not None and _rank(column.type, _INTEGERS) is not None:
+            return self._holds_no_integer_beyond(table, column, 1 << _EXACT_BITS[float_])
+        return _is_wider(wanted, column.type)
+
+    def _holds_no_integer_beyond(self, table: Table, column: Column, largest: int) -> bool:
+        """Return whether a floating-point column would keep all integers that are there now."""
+        number: sa.ColumnClause[Any] = sa.column(column.name, sa.BigInteger())
+        rows = sa.table(table.name.name, number, schema=table.name.schema)
+        beyond: sa.Select[Any] = (
+            sa.select(sa.literal_column("1")).select_from(rows).where(~number.between(-largest, largest)).limit(1)
+        )
+        with self.database.connect() as connection:
+            return connection.execute(beyond).first() is None
 
     def _alter(self, table: Table, rows: Rows, changes: Sequence[tuple[FieldColumn, Column | None]]) -> None:
         self._known.pop(table.name, None)
@@ -189,12 +202,8 @@ def _lacks(table: Table, one: FieldColumn, rows: Rows) -> str:
     return f"table {table.name} has no column for field {one.name}; {remedy}"
 
 
-def _holds_all_of(wanted: TypeEngine[Any], present: TypeEngine[Any]) -> bool:
-    """Return whether a wider number type holds all values of the present one exactly."""
-    integer, float_ = _rank(present, _INTEGERS), _rank(wanted, _FLOATS)
-    if integer is not None and float_ is not None:
-        # REAL has 24 bits of precision, DOUBLE 53.
-        return integer <= (_SMALL if float_ == 0 else _MIDDLE)
+def _is_wider(wanted: TypeEngine[Any], present: TypeEngine[Any]) -> bool:
+    """Return whether a number type holds more values than another one of its kind."""
     pairs = ((_rank(present, ranks), _rank(wanted, ranks)) for ranks in (_INTEGERS, _FLOATS))
     return any(low is not None and high is not None and low < high for low, high in pairs)
 
@@ -203,8 +212,9 @@ def _rank(type: TypeEngine[Any], ranks: _Ranks) -> int | None:
     return next((rank for kind, rank in ranks if isinstance(type, kind)), None)
 
 
-_SMALL, _MIDDLE = 1, 2
 _Ranks = tuple[tuple[type[TypeEngine[Any]], int], ...]
-_INTEGERS: _Ranks = ((mysql.TINYINT, 0), (sa.SmallInteger, _SMALL), (sa.BigInteger, 3), (sa.Integer, _MIDDLE))
+_INTEGERS: _Ranks = ((mysql.TINYINT, 0), (sa.SmallInteger, 1), (sa.BigInteger, 3), (sa.Integer, 2))
 _FLOATS: _Ranks = ((sa.REAL, 0), (mysql.FLOAT, 0), (sa.Float, 1))
 """Each type holds the values of the lower ones of its kind; the first class that matches is used."""
+_EXACT_BITS = (24, 53)
+"""The precision of the floating-point types, by rank."""
