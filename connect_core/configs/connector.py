@@ -74,13 +74,19 @@ class ConnectorConfig:
 
     @classmethod
     def parse(
-        cls, raw: Mapping[str, str], worker: WorkerSettings | None = None, resolve: Resolve = dict
+        cls,
+        raw: Mapping[str, str],
+        worker: WorkerSettings | None = None,
+        resolve: Resolve = dict,
+        name: str | None = None,
     ) -> ConnectorConfig:
         """Return the parsed configuration. Raise ConfigError for the first bad setting.
 
+        ``name``: the connector's; the setting may name another since a patch, as in Connect, but its group stays.
         Short names of transforms and predicates are accepted only with a worker.
         Connect: the constructors of ``SourceConnectorConfig``, ``SinkConnectorConfig``.
         """
+        raw = raw if name is None else {**raw, "name": name}
         resolved = resolve(raw)
         plugin = connector_plugin(resolved)
         find = class_resolver(aliases=worker is not None)

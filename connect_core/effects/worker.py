@@ -146,9 +146,7 @@ class ConnectorWorker:
         return self._parse(state.name, state.config)
 
     def _parse(self, name: str, raw: Mapping[str, str]) -> ConnectorConfig:
-        # A patch may have changed the setting, as in Connect; the connector keeps its name, and its consumer group.
-        own = {**raw, "name": name}
-        return ConnectorConfig.parse(own, self.settings, lambda given: self._providers.resolve(given, name))
+        return ConnectorConfig.parse(raw, self.settings, lambda given: self._providers.resolve(given, name), name)
 
     def renew_lease(self, holder: str, seconds: float) -> None:
         """Extend the connector's lease. Raises LeaseLostError."""

@@ -158,8 +158,8 @@ class ConnectorProbe:
         # Entries of deleted connectors are removed with all the others.
         if len(self._configs) > _MOST_KEPT:
             self._configs.clear()
-        own = {**facts.config, "name": facts.name}
-        config = ConnectorConfig.parse(own, self.settings, lambda raw: self.providers.resolve(raw, facts.name))
+        name = facts.name
+        config = ConnectorConfig.parse(facts.config, self.settings, lambda raw: self.providers.resolve(raw, name), name)
         has_bound = facts.type is ConnectorType.SOURCE and _has_bound(config)
         poll_seconds = config.values["source.poll.interval.ms"] / 1000 if facts.type is ConnectorType.SOURCE else 0.0
         # Spread the expiry, though all may have been read at once.

@@ -65,8 +65,8 @@ def open_tools(plan: TaskPlan, environment: dict[str, str]) -> TaskTools:
     """Parse the plan's configurations and create the objects they name. Raises ConfigError."""
     settings = task_worker(plan.worker, environment)
     providers = providers_of(settings, environment)
-    own = {**plan.connector_config, "name": plan.key.connector}
-    config = ConnectorConfig.parse(own, settings, lambda raw: providers.resolve(raw, plan.key.connector))
+    name = plan.key.connector
+    config = ConnectorConfig.parse(plan.connector_config, settings, lambda raw: providers.resolve(raw, name), name)
     clients = KafkaClients(settings.resolved, config.resolved, f"connect-{plan.key.connector}-{plan.task}")
     control = TaskControl(plan.caps, plan.key.connector)
     errors, summary = config.errors(), SkippedSummary()
