@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from connect_core.configs.infos import ValidatedConfig, ValidatedSetting
 from connect_core.configs.secrets import HIDDEN, is_sealed, sensitive_keys
 
-__all__ = ["Hiding", "secret_forms"]
+__all__ = ["TELLING", "Hiding", "secret_forms"]
 
-_TELLING = 4
-"""A secret of fewer letters is replaced only in messages of its own setting."""
+TELLING = 4
+"""Characters of the shortest secret that is replaced everywhere: a shorter one may occur in any text."""
 
 Config = Mapping[str, str | None]
 
@@ -53,7 +53,7 @@ class Hiding:
         # In any case of letters: some settings are read in upper case.
         folded = message.casefold()
         for secret, text in self.texts.items():
-            if (len(secret) >= _TELLING or secret in own) and secret.casefold() in folded:
+            if (len(secret) >= TELLING or secret in own) and secret.casefold() in folded:
                 message = re.sub(re.escape(secret), _literal(HIDDEN if is_sealed(text) else text), message, flags=re.I)
                 folded = message.casefold()
         return message

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from connect_core.configs.hiding import secret_forms
+from connect_core.configs.hiding import TELLING, secret_forms
 from connect_core.configs.providers import ConfigProviders
 from connect_core.configs.secrets import HIDDEN, is_reference, is_sealed, sensitive_keys
 from connect_core.errors import ConnectError
 
 __all__ = ["Redaction"]
-
-_TELLING = 4
-"""Characters of the shortest secret that is replaced: a shorter one may occur in any text."""
 
 
 @dataclass(slots=True)
@@ -71,7 +68,7 @@ class Redaction:
         shown |= {value: HIDDEN for key, value in self.raw.items() if key in sensitive and not is_reference(value)}
         forms = {form: text for secret, text in shown.items() for form in secret_forms(secret)}
         longest_first = sorted(forms, key=len, reverse=True)
-        return {form: forms[form] for form in longest_first if len(form) >= _TELLING}
+        return {form: forms[form] for form in longest_first if len(form) >= TELLING}
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

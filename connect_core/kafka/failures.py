@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from connect_core.errors import ConnectError, DataError, NotFoundError, RetriableError, StaleEpochError
 
-__all__ = ["FENCED", "called", "code_of", "to_connect_error", "to_produce_error"]
+__all__ = ["FENCED", "called", "code_of", "is_too_large", "to_connect_error", "to_produce_error"]
 
 Result = TypeVar("Result")
 """What the client method returns."""
@@ -54,6 +54,15 @@ def code_of(failure: KafkaException) -> KafkaError:
     """Return the error in a client exception."""
     error = failure.args[0]
     return error if isinstance(error, KafkaError) else KafkaError(KafkaError._FAIL, str(error))
+
+
+def is_too_large(error: ConnectError) -> bool:
+    """Return whether the client has refused this very record because of its size.
+
+    A broker's refusal comes later, and may be of any record.
+    """
+    cause = error.__cause__
+    return isinstance(cause, KafkaException) and code_of(cause).code() == KafkaError.MSG_SIZE_TOO_LARGE
 
 
 def called(function: Callable[..., Result], *arguments: float) -> Result:

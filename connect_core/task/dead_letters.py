@@ -21,11 +21,12 @@ from connect_core.api.records import SinkRecord, SourceRecord, TimestampType
 from connect_core.converters.json import JsonConverter
 from connect_core.errors import ConnectError, DataError
 from connect_core.kafka.dead_letters import DeadLetter, DeadLetterQueue, ErrorContext
+from connect_core.kafka.failures import is_too_large
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
 from connect_core.kafka.transactional_writer import TransactionalWriter
 from connect_core.task.conversion import Converters
 from connect_core.task.frame_headers import moved
-from connect_core.task.letter_size import is_too_large, send_shortened
+from connect_core.task.letter_size import send_shortened
 from connect_core.task.pipeline import place_of
 from connect_core.task.raw_memory import RawMemory
 from connect_core.task.reporting import executing_class

@@ -10,14 +10,12 @@ from connect_core.api.offsets import canonical
 from connect_core.errors import DataError
 from connect_core.kafka.dead_letters import DeadLetter, ErrorContext
 
-__all__ = ["LEFT_OUT_HEADER", "is_too_large", "send_shortened"]
+__all__ = ["LEFT_OUT_HEADER", "send_shortened"]
 
 _LOG = logging.getLogger(__name__)
 
 LEFT_OUT_HEADER = "__connect.errors.value.left.out.bytes"
 """The size of a value that did not fit; the letter's own value is empty. Not in Connect."""
-
-_TOO_LARGE = "MSG_SIZE_TOO_LARGE"
 
 Send = Callable[[DeadLetter, ErrorContext], DataError | None]
 """Sends a letter; returns the error if it is too large."""
@@ -37,16 +35,6 @@ def send_shortened(letter: DeadLetter, context: ErrorContext, has_context: bool,
             return
         refusal = refused
     _LOG.error("the dead letter of %s is lost, as its key and headers are too large: %s", _place(letter), refusal)
-
-
-def is_too_large(error: DataError) -> bool:
-    """Return whether the client has refused this very record because of its size.
-
-    A broker's refusal comes later, and may be of any record.
-    """
-    cause = error.__cause__
-    name = getattr(cause.args[0], "name", None) if cause is not None and cause.args else None
-    return callable(name) and name() == _TOO_LARGE
 
 
 def _forms(

@@ -202,7 +202,9 @@ class Poller:
         # Read here, before the next poll: later the task may be in another file.
         assert batch.positions is not None
         positions = batch.positions.last()
-        self._check(positions)
+        if not records:
+            # Those of records were checked one by one as they were copied.
+            self._check(positions)
         states = {canonical(one): self.task.offset_state(one) for one, _ in positions}
         # Taken here as well: what the next poll requests concerns the next batch.
         boundaries = self.transactions.take(records) if self.transactions is not None else Boundaries()

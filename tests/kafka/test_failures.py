@@ -6,7 +6,9 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from connect_core.errors import ConnectError, DataError, NotFoundError, RetriableError, StaleEpochError
-from connect_core.kafka.failures import called, code_of, to_connect_error
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.failures import called, code_of, is_too_large, to_connect_error
+from connect_core.kafka.plain_writer import PlainWriter
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,17 @@ def test_other_system_errors_are_let_through() -> None:
 
 def test_text_for_an_error_is_wrapped() -> None:
     assert code_of(KafkaException("odd")).code() == KafkaError._FAIL
+
+
+def test_refusal_of_the_client_shows_that_the_record_is_too_large() -> None:
+    clients = KafkaClients({"bootstrap.servers": "127.0.0.1:1"}, {"producer.override.max.request.size": "2000"})
+    with PlainWriter(clients, "dead") as writer, pytest.raises(DataError) as refusal:
+        writer.produce(None, b"x" * 3000)
+    assert is_too_large(refusal.value)
+
+
+@pytest.mark.parametrize("cause", [None, ValueError(), ValueError("MSG_SIZE_TOO_LARGE")])
+def test_other_errors_do_not_count_as_too_large(cause: Exception | None) -> None:
+    error = DataError("MSG_SIZE_TOO_LARGE")
+    error.__cause__ = cause
+    assert not is_too_large(error)
