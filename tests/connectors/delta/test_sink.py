@@ -29,6 +29,7 @@ from connect_core.api.data import (
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter
 from tests.connectors.delta.lake import Lake, numbered, total
+from tests.connectors.lake.row_contract import RowContract
 from tests.connectors.lake.times import PLACES, beyond_the_calendar
 from tests.full_run import examples
 
@@ -189,21 +190,5 @@ def test_rows_are_the_same_however_they_are_divided(lake: Lake, batches: bool) -
     assert {"a": None, "l": [], "s": None} in lake.rows("parts")
 
 
-def test_rows_of_nulls_leave_no_column_beside_others_of_a_new_table(lake: Lake, batches: bool) -> None:
-    lake.run([*numbered([{"a": None}], "t"), *numbered([{"a": 1}], "t", 1)], batches=batches)
-    assert sorted(lake.rows(), key=repr) == [{"a": 1}, {"a": None}]
-
-
-def test_a_table_of_nulls_alone_has_the_column_of_values(lake: Lake, batches: bool) -> None:
-    lake.run(numbered([{"a": None, "l": []}]), batches=batches)
-    assert lake.rows() == [{"value": None}]
-    lake.run(numbered([{"l": [1]}], first=1), sequence=2, batches=batches)
-    assert sorted(lake.rows(), key=repr) == [{"value": None, "l": None}, {"value": None, "l": [1]}]
-
-
-def test_an_empty_list_is_no_value_of_another_type(lake: Lake, batches: bool) -> None:
-    lake.run(numbered([{"a": 1}]))
-    lake.reporter = Reporter()
-    lake.run(numbered([{"a": []}, {"a": 2}], first=1), sequence=2, batches=batches)
-    assert [record.kafka_offset for record, _ in lake.reporter.reported] == [1]
-    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
+class TestRows(RowContract):
+    pass
