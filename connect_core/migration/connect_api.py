@@ -38,13 +38,22 @@ class _Forbidden(ConnectError):
 
 @dataclass(frozen=True, slots=True)
 class ConnectorThere:
-    """A connector of a Connect cluster: its configuration, references unresolved, its state and its tasks' states."""
+    """A connector of a Connect cluster: its configuration, references unresolved, its state and its tasks' states.
+
+    ``configured``: how many tasks it is to have; ``None`` where only its status was asked for.
+    """
 
     name: str
     type: str
     config: Mapping[str, str]
     state: str
     tasks: tuple[str, ...] = ()
+    configured: int | None = None
+
+    @property
+    def is_to_stop(self) -> bool:
+        """Whether it is stopped and is to have no tasks; some may still be ending."""
+        return self.state == "STOPPED" and self.configured == 0
 
     @property
     def is_stopped(self) -> bool:
@@ -288,4 +297,5 @@ def _connector(name: str, answer: Mapping[str, Any]) -> ConnectorThere:
     config = {key: str(value) for key, value in given if value is not None and key != "name"}
     kind = str(info.get("type") or status.get("type") or "unknown").lower()
     tasks = tuple(str(task.get("state")) for task in status.get("tasks") or ())
-    return ConnectorThere(name, kind, config, str((status.get("connector") or {}).get("state", "UNKNOWN")), tasks)
+    state = str((status.get("connector") or {}).get("state", "UNKNOWN"))
+    return ConnectorThere(name, kind, config, state, tasks, len(info["tasks"]) if "tasks" in info else None)

@@ -13,6 +13,8 @@ from connect_core.store.origins import OriginRow
 __all__ = ["Sides", "Step", "next_step"]
 
 
+_LEFTOVER_SECONDS = 60.0
+"""Longer than Connect lets tasks end (``task.shutdown.graceful.timeout.ms``) and a lost worker keep its own."""
 _ACTIVE = ("RUNNING", "PAUSED", "FAILED", "RESTARTING")
 """States of a connector that is not stopped; UNASSIGNED may be a stopped one while its worker starts."""
 
@@ -46,6 +48,15 @@ class Sides:
     origin: OriginRow
 
     @property
+    def is_stopped_there(self) -> bool:
+        """Whether it is stopped and no task of it is active in the cluster.
+
+        A worker that is killed may leave a task's status behind, which stays as long as the connector is stopped.
+        """
+        is_leftover = self.there.is_to_stop and (self.origin.age or 0.0) > _LEFTOVER_SECONDS
+        return self.there.is_stopped or (self.origin.state is not None and is_leftover)
+
+    @property
     def is_stopped_here(self) -> bool:
         """Whether it is stopped and no run of it is active here."""
         return self.target is TargetState.STOPPED and not self.is_working
@@ -67,7 +78,7 @@ def next_step(sides: Sides, *, is_back: bool) -> Step:
 
 
 def _forward(sides: Sides, state: str) -> Step:
-    if not sides.there.is_stopped:
+    if not sides.is_stopped_there:
         return Step.STOP_THERE
     if not sides.origin.is_here:
         return Step.TAKE_OFFSETS

@@ -127,8 +127,12 @@ class Switch:
             audit.record(connection, Act(self.herder.actor, "begin switch", self.name, None, self._facts(begun)))
 
     def _stop_there(self) -> None:
-        self.api.stop(self.name)
-        self._await("its tasks there to end", lambda sides: sides.there.is_stopped)
+        if not self.sides().there.is_to_stop:
+            # What is recorded last is when its tasks began to end; the command may be killed in between.
+            self._record(self._origin())
+            self.api.stop(self.name)
+            self._record(self._origin())
+        self._await("its tasks there to end", lambda sides: sides.is_stopped_there)
 
     def _take_offsets(self) -> None:
         """Store the final offsets here, and check that those in the cluster have not changed."""
@@ -138,7 +142,7 @@ class Switch:
             herder_offsets.alter(self.herder, self.name, changes)
         self._ensure_equal(offset_map(herder_offsets.get(self.herder, self.name)), final)
         # Workers that share connectors out again show other states of a stopped connector for some seconds.
-        self._await("it to be stopped there", lambda sides: sides.there.is_stopped)
+        self._await("it to be stopped there", lambda sides: sides.is_stopped_there)
         # Behind the wait: had it been started and stopped again in it, these would have moved.
         self._ensure_equal(final, offset_map(self.api.offsets(self.name)))
         self._record(replace(self._origin(), is_here=True))

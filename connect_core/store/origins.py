@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from connect_core.errors import IllegalWorkerStateError
-from connect_core.store.clock import now
+from connect_core.store.clock import age, now
 from connect_core.store.database import Database
 from connect_core.store.models import Origin
 
@@ -29,20 +29,21 @@ class OriginRow:
     """A Connect cluster's address, without credentials, and the progress of a switch.
 
     ``is_here``: the newest offsets are here, not in the cluster. ``state``: during a switch, the state the connector
-    had at its beginning, and will have again; else ``None``.
+    had at its beginning, and will have again; else ``None``. ``age``: seconds since it was recorded, by the database.
     """
 
     url: str
     is_here: bool
     state: str | None = None
     changed_at: datetime | None = None
+    age: float | None = None
 
 
 def find(connection: Connection, connector: str) -> OriginRow | None:
     """Return the origin of a connector; ``None`` if it was created here."""
-    columns = Origin.url, Origin.is_here, Origin.state, Origin.changed_at
+    columns = Origin.url, Origin.is_here, Origin.state, Origin.changed_at, age(Origin.changed_at)
     row = connection.execute(select(*columns).where(Origin.connector == connector)).one_or_none()
-    return None if row is None else OriginRow(row.url, row.is_here, row.state, row.changed_at)
+    return None if row is None else OriginRow(*row)
 
 
 def unswitched(connection: Connection) -> frozenset[str]:

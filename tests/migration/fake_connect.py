@@ -30,13 +30,15 @@ class FakeConnector:
     offsets: dict[str, Any] = field(default_factory=dict)
     ending: int = 0
     """How many looks its tasks are still there for, after a stop."""
+    has_leftover: bool = False
+    """Whether its task's status stays there for ever, although it has no task: its worker was killed."""
     moving: int = 0
     """How many looks it is UNASSIGNED for, once its offsets were altered: its worker changes."""
     _moves_left: int = 0
 
     @property
     def tasks(self) -> list[dict[str, Any]]:
-        if self.state == "STOPPED" and self.ending <= 0:
+        if self.state == "STOPPED" and self.ending <= 0 and not self.has_leftover:
             return []
         return [{"id": 0, "state": "PAUSED" if self.state == "PAUSED" else "RUNNING"}]
 
@@ -95,7 +97,7 @@ class FakeConnect:
             one.state = {"stop": "STOPPED", "pause": "PAUSED", "resume": "RUNNING"}[what]
             return httpx.Response(202)
         if method == "PATCH":
-            if one.tasks:
+            if one.state != "STOPPED" or one.ending > 0:
                 return httpx.Response(400, json={"message": "must be in the STOPPED state"})
             for entry in json.loads(content)["offsets"]:
                 key = canonical(entry["partition"])
@@ -114,7 +116,8 @@ class FakeConnect:
 
     def _info(self, name: str) -> dict[str, Any]:
         one = self.connectors[name]
-        return {"name": name, "config": {"name": name, **one.config}, "tasks": [], "type": one.type}
+        tasks = [] if one.state == "STOPPED" else [{"connector": name, "task": 0}]
+        return {"name": name, "config": {"name": name, **one.config}, "tasks": tasks, "type": one.type}
 
     def _status(self, name: str) -> dict[str, Any]:
         one = self.connectors[name]

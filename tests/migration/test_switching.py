@@ -12,6 +12,7 @@ from connect_core.api.offsets import canonical
 from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError, RetriableError
 from connect_core.herder import connectors, lifecycle, offsets
 from connect_core.herder.status import get_status
+from connect_core.migration import steps
 from connect_core.migration.importing import Outcome, definition_of, import_one
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch, offset_map
@@ -186,6 +187,20 @@ def test_tasks_that_do_not_end_are_named(harness: Harness) -> None:
         switch(harness, there, seconds=0.0)
     there.connectors["a"].ending = 0
     assert Step.START_HERE in switch(harness, there)
+
+
+def test_a_status_that_a_killed_worker_left_behind_delays_a_switch(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connect itself asks whether a connector is to have tasks, not whether a status of one is left."""
+    there = source_there("PAUSED")
+    imported(harness, there)
+    there.connectors["a"].has_leftover = True
+    with pytest.raises(RetriableError, match="waiting for its tasks there to end"):
+        switch(harness, there, seconds=0.0)
+    monkeypatch.setattr(steps, "_LEFTOVER_SECONDS", 0.0)
+    assert switch(harness, there) == [Step.TAKE_OFFSETS, Step.START_HERE, Step.END]
+    assert (there.connectors["a"].state, here(harness)) == ("STOPPED", "PAUSED")
 
 
 def test_a_partition_forgotten_here_is_forgotten_there(harness: Harness) -> None:
