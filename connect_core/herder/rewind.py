@@ -79,10 +79,16 @@ def preview_rewind(herder: Herder, name: str, sequence: int) -> OffsetsPreview:
     the history of offsets does not go back to it.
     """
 
-    def before_interval(connection: Connection, moves: Sequence[PastMove]) -> Changes:
+    def before_interval(connection: Connection, moves: Sequence[PastMove], now: Positions) -> Changes:
         if interval_history.find(connection, name, sequence) is None:
             raise NotFoundError(f"Connector {name} has no interval {sequence} in its history")
-        return _undone(_since(name, moves, sequence))
+        later = _since(moves, sequence)
+        if not _reaches_back(moves, len(later), now):
+            raise BadRequestError(
+                f"The history of the offsets of connector {name} does not reach back to interval {sequence}: "
+                "alter the offsets directly"
+            )
+        return _undone(later)
 
     return _preview(herder, name, before_interval)
 
@@ -92,7 +98,7 @@ def preview_alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> 
     with herder.database.read() as connection:
         kind = connectors.get(connection, name).type
     wanted = offsets.parse_wanted(kind, entries)
-    return _preview(herder, name, lambda connection, moves: wanted)
+    return _preview(herder, name, lambda connection, moves, now: wanted)
 
 
 def preview_reset(herder: Herder, name: str) -> OffsetsPreview:
@@ -114,13 +120,13 @@ def rewind(herder: Herder, name: str, sequence: int) -> Rewound:
 
 
 def _preview(
-    herder: Herder, name: str, wanted_of: Callable[[Connection, Sequence[PastMove]], Changes] | None
+    herder: Herder, name: str, wanted_of: Callable[[Connection, Sequence[PastMove], Positions], Changes] | None
 ) -> OffsetsPreview:
     with herder.database.read() as connection:
         state = connectors.get(connection, name)
         now: Positions = dict(stored_offsets.load(connection, name, state.type))
         moves = overviews.past_moves(connection, name, state.type, _LONGEST)
-        wanted = dict.fromkeys(now) if wanted_of is None else wanted_of(connection, moves)
+        wanted = dict.fromkeys(now) if wanted_of is None else wanted_of(connection, moves, now)
         changed = {key: offset for key, offset in wanted.items() if now.get(key) != offset}
         undone = _moves_back_to(changed, now, moves)
         first = min((one.sequence for one in undone or () if one.cause in _BY_INTERVALS), default=None)
@@ -134,15 +140,23 @@ def _preview(
     )
 
 
-def _since(name: str, moves: Sequence[PastMove], sequence: int) -> Sequence[PastMove]:
+def _since(moves: Sequence[PastMove], sequence: int) -> Sequence[PastMove]:
     """Return the moves since an interval's first one, that included, the newest first."""
     mine = [place for place, one in enumerate(moves) if one.cause in _BY_INTERVALS and one.sequence >= sequence]
-    if len(moves) == _LONGEST and (not mine or mine[-1] == len(moves) - 1):
-        raise BadRequestError(
-            f"The history of the offsets of connector {name} does not reach back to interval {sequence}: "
-            "alter the offsets directly"
-        )
     return moves[: mine[-1] + 1] if mine else ()
+
+
+def _reaches_back(moves: Sequence[PastMove], later: int, now: Positions) -> bool:
+    """Return whether the first ``later`` moves are all those since an interval.
+
+    Intervals are kept longer than moves. Of these the oldest are missing: an older one that is there proves that none
+    is; without one, each partition's history must begin with its first offset.
+    """
+    older = moves[later:]
+    if any(one.cause in _BY_INTERVALS for one in older) or (later and older):
+        return True
+    first = _undone(moves)
+    return all(before is None for before in first.values()) and now.keys() <= first.keys()
 
 
 def _undone(moves: Sequence[PastMove]) -> Positions:

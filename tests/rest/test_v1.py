@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import orjson
 import pytest
 from fastapi import FastAPI
 from pydantic import TypeAdapter
+from sqlalchemy import update
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey, PartitionRange
@@ -39,6 +40,8 @@ from connect_core.interval.values import (
 from connect_core.rest import Links, LoopbackAuthorizer
 from connect_core.rest.v1 import entities
 from connect_core.store import silences
+from connect_core.store.models import OffsetHistory
+from connect_core.store.retention import Retention, sweep
 from tests.herder.exports import Export, world_of
 from tests.herder.harness import SINK, SOURCE, Harness
 from tests.rest.conftest import Client, app_of
@@ -174,6 +177,26 @@ def test_reset_and_altered_offsets_have_a_preview(sink: Harness, call: Client) -
 def test_unclear_previews_are_refused(sink: Harness, call: Client, body: Any) -> None:
     assert call("POST", "/v1/connectors/a/offsets/preview", body).status == 400
     assert call("POST", "/v1/connectors/a/rewind", {"to": 9}).status == 404
+
+
+@pytest.mark.parametrize("forgotten", [1, 2, 3])
+def test_rewind_beyond_the_history_of_offsets_is_refused(sink: Harness, call: Client, forgotten: int) -> None:
+    """The last 100 intervals stay in the history, however old; moves of offsets do not."""
+    lifecycle.stop(sink.herder, "a")
+    with sink.database.write() as connection:
+        mine = update(OffsetHistory).where(OffsetHistory.sequence <= forgotten)
+        connection.execute(mine.values(moved_at=datetime.now(UTC) - timedelta(days=40)))
+    assert sweep(sink.database, Retention(timedelta(days=30), 10_000))["offset moves"] == forgotten
+    for path in ("rewind", "offsets/preview"):
+        refused = call("POST", f"/v1/connectors/a/{path}", {"to": forgotten})
+        assert (refused.status, "does not reach back" in refused.text) == (400, True), path
+    assert call("GET", "/connectors/a/offsets").json["offsets"][0]["offset"] == {"kafka_offset": 30}
+
+
+def test_rewind_to_the_first_interval(sink: Harness, call: Client) -> None:
+    lifecycle.stop(sink.herder, "a")
+    assert call("POST", "/v1/connectors/a/rewind", {"to": 1}).json["preview"]["records"] == 30
+    assert call("GET", "/connectors/a/offsets").json["offsets"] == []
 
 
 def test_rewound_offsets_are_in_the_history(sink: Harness, call: Client) -> None:
