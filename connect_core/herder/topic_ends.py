@@ -18,6 +18,8 @@ __all__ = ["Ends", "EndsReader", "TopicEnds"]
 _LOG = logging.getLogger(__name__)
 _FRESH_SECONDS = 5.0
 _PATIENCE_SECONDS = 1.0
+_KEPT_SECONDS = 60.0
+"""How long a topic is read after it was last asked for: lists and pages of single connectors share what is known."""
 
 Ends = Mapping[TopicPartition, PartitionEnds]
 
@@ -44,7 +46,8 @@ class TopicEnds:
 
     reader: EndsReader
     _known: Ends = field(default_factory=dict)
-    _asked: frozenset[str] = frozenset()
+    _read: frozenset[str] = frozenset()
+    _asked: dict[str, float] = field(default_factory=dict)
     _read_at: float = 0.0
     _reading: threading.Thread | None = None
     _error: str | None = None
@@ -52,15 +55,9 @@ class TopicEnds:
 
     def known(self, topics: Collection[str]) -> Ends:
         """Return the known ends; old ones are refreshed in the background, new ones waited for up to a second."""
-        wanted = frozenset(topics)
-        with self._lock:
-            is_new = not wanted <= self._asked
-            if wanted and (is_new or time.monotonic() - self._read_at > _FRESH_SECONDS) and self._reading is None:
-                self._reading = threading.Thread(target=self._read, args=(wanted,), name="connect-lag", daemon=True)
-                self._reading.start()
-            reading = self._reading
-        if reading is not None and is_new:
-            reading.join(_PATIENCE_SECONDS)
+        wanted, until = frozenset(topics), time.monotonic() + _PATIENCE_SECONDS
+        while (reading := self._reading_for(wanted)) is not None and time.monotonic() < until:
+            reading.join(max(0.0, until - time.monotonic()))
         return self._known
 
     @property
@@ -68,7 +65,20 @@ class TopicEnds:
         """The outcome of the last read: ``""`` if Kafka answered, else the error; ``None`` before the first read."""
         return self._error
 
-    def _read(self, topics: frozenset[str]) -> None:
+    def _reading_for(self, wanted: frozenset[str]) -> threading.Thread | None:
+        """Begin to read if necessary → the thread to wait for; ``None`` if all these topics were read before."""
+        with self._lock:
+            now = time.monotonic()
+            self._asked.update(dict.fromkeys(wanted, now))
+            is_new = not wanted <= self._read
+            if wanted and (is_new or now - self._read_at > _FRESH_SECONDS) and self._reading is None:
+                self._asked = {topic: at for topic, at in self._asked.items() if now - at < _KEPT_SECONDS}
+                given = (frozenset(self._asked),)
+                self._reading = threading.Thread(target=self._ask, args=given, name="connect-lag", daemon=True)
+                self._reading.start()
+            return self._reading if is_new else None
+
+    def _ask(self, topics: frozenset[str]) -> None:
         try:
             self._known = self.reader.partition_ends(topics)
             self._error = ""
@@ -77,4 +87,4 @@ class TopicEnds:
             self._known, self._error = {}, str(error)
         finally:
             with self._lock:
-                self._asked, self._read_at, self._reading = topics, time.monotonic(), None
+                self._read, self._read_at, self._reading = topics, time.monotonic(), None
