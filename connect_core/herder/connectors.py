@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -38,6 +39,7 @@ __all__ = [
     "put_config",
 ]
 
+_LOG = logging.getLogger(__name__)
 _TRIES = 4
 """Of a change that other requests overtake."""
 Changed = TypeVar("Changed")
@@ -176,15 +178,16 @@ def delete(herder: Herder, name: str, *, forget_offsets: bool = False) -> None:
     """Delete a connector; what its run has not committed by now is never committed.
 
     Its offsets are kept for a connector of the same name, unless ``forget_offsets``. Raise
-    NotFoundError; ConnectError where offsets cannot be forgotten: it then is in the state it had.
+    NotFoundError; ConnectError where offsets cannot be forgotten: it then is in the state it had, or in that which
+    another request has given it meanwhile.
     """
     with herder.database.write() as connection:
-        target = connectors.set_target_state(connection, name, TargetState.STOPPED)
+        stop = connectors.halt(connection, name)
     try:
         end_connector(herder, name, forget_offsets=forget_offsets)
     except ConnectError:
-        with herder.database.write() as connection:
-            connectors.set_target_state(connection, name, target)
+        if stop is not None:
+            _go_on(herder, name, stop)
         raise
     with herder.database.write() as connection:
         before = connectors.get(connection, name)
@@ -192,6 +195,13 @@ def delete(herder: Herder, name: str, *, forget_offsets: bool = False) -> None:
         left = {"offsets": "forgotten" if forget_offsets else "kept"}
         audit.record(connection, Act(herder.actor, "delete", name, _visible(before.config), left))
     herder.ask("remove", name)
+
+
+def _go_on(herder: Herder, name: str, stop: connectors.Halt) -> None:
+    """Let a connector that was not deleted go on, unless another request has changed it: that one decides."""
+    with herder.database.write() as connection:
+        if not connectors.undo_halt(connection, name, stop):
+            _LOG.warning("Connector %s was not deleted, and keeps what another request has made of it", name)
 
 
 def list_names(herder: Herder) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Text, insert, select, type_coerce, update
@@ -21,12 +22,14 @@ from connect_core.store.models import Connector, Interval, Offset
 from connect_core.store.rows import connector_state, from_start
 
 __all__ = [
+    "Halt",
     "NewConfig",
     "clear_failure",
     "create",
     "delete",
     "find",
     "get",
+    "halt",
     "list_names",
     "list_task_configs",
     "lock",
@@ -37,6 +40,7 @@ __all__ = [
     "replace_config",
     "set_target_state",
     "target_states",
+    "undo_halt",
 ]
 
 _OFFSETS_TOPIC = "offsets.storage.topic"
@@ -50,6 +54,14 @@ class NewConfig:
     config: Mapping[str, str]
     plugin_version: str | None = None
     actor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """A stop that can be undone: the target state before it, and the time of the change."""
+
+    before: TargetState
+    at: datetime
 
 
 def create(connection: Connection, name: str, new: NewConfig, target: TargetState) -> None:
@@ -214,6 +226,25 @@ def set_target_state(connection: Connection, name: str, target: TargetState) -> 
         restarts.unblock(connection, name)
     connection.execute(update(Connector).where(Connector.name == name).values(**values))
     return before
+
+
+def halt(connection: Connection, name: str) -> Halt | None:
+    """Stop a connector for the time being → what undoes that; ``None`` if it is stopped. Raises NotFoundError."""
+    if lock(connection, name).target_state is TargetState.STOPPED:
+        return None
+    before = set_target_state(connection, name, TargetState.STOPPED)
+    return Halt(before, lock(connection, name).updated_at)
+
+
+def undo_halt(connection: Connection, name: str, stop: Halt) -> bool:
+    """Give a halted connector its target state back → false if another request has changed it meanwhile.
+
+    Raises NotFoundError.
+    """
+    if lock(connection, name).updated_at != stop.at:
+        return False
+    set_target_state(connection, name, stop.before)
+    return True
 
 
 def record_assignment(connection: Connection, effect: RecordAssignment, run: RunIdentity) -> None:

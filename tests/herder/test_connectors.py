@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -285,6 +287,60 @@ def test_delete_that_fails_leaves_the_connector_as_it_was(harness: Harness, init
     with harness.database.read() as connection:
         target = stored.get(connection, "a").target_state
     assert target is {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED}[initial]
+
+
+def refusing_to_forget(harness: Harness, meanwhile: Callable[[], object]) -> Herder:
+    """A herder whose Kafka does not answer, after something else was done."""
+
+    def down(*args: object, **more: object) -> None:
+        meanwhile()
+        raise ConnectError("Kafka does not answer")
+
+    return replace(harness.herder, rewrite_offsets=down)
+
+
+@pytest.mark.parametrize("initial", ["RUNNING", "PAUSED"])
+@pytest.mark.parametrize(
+    ("act", "target"),
+    [
+        (lifecycle.stop, TargetState.STOPPED),
+        (lifecycle.pause, TargetState.PAUSED),
+        (lifecycle.resume, TargetState.STARTED),
+    ],
+)
+def test_delete_that_fails_undoes_no_other_request(
+    harness: Harness, initial: str, act: Callable[[Herder, str], None], target: TargetState
+) -> None:
+    harness.create("a", SINK, initial)
+    herder = refusing_to_forget(harness, lambda: act(harness.herder, "a"))
+    with pytest.raises(ConnectError, match="does not answer"):
+        connectors.delete(herder, "a", forget_offsets=True)
+    with harness.database.read() as connection:
+        assert stored.get(connection, "a").target_state is target
+
+
+def test_two_deletes_that_fail_leave_the_connector_as_it_was(harness: Harness) -> None:
+    harness.create("a", SINK)
+    is_first_stopped, may_first_fail = threading.Event(), threading.Event()
+
+    def delete(meanwhile: Callable[[], object]) -> None:
+        with pytest.raises(ConnectError, match="does not answer"):
+            connectors.delete(refusing_to_forget(harness, meanwhile), "a", forget_offsets=True)
+
+    def wait() -> None:
+        is_first_stopped.set()
+        assert may_first_fail.wait(30)
+
+    def let_the_first_fail() -> None:
+        may_first_fail.set()
+        first.join(30)
+
+    first = threading.Thread(target=delete, args=(wait,))
+    first.start()
+    assert is_first_stopped.wait(30)
+    delete(let_the_first_fail)
+    with harness.database.read() as connection:
+        assert stored.get(connection, "a").target_state is TargetState.STARTED
 
 
 def test_put_keeps_spaces_of_a_name(harness: Harness) -> None:
