@@ -120,7 +120,10 @@ def put_config(
     def put() -> tuple[bool, ConnectorInfo]:
         stored = _find(herder, name)
         if stored is not None:
-            return False, _replace(herder, stored, named(name, config))
+            try:
+                return False, _replace(herder, stored, named(name, config))
+            except NotFoundError as error:
+                raise OvertakenError(f"{error}: another request deleted it meanwhile. Try again") from error
         if before_creating is not None:
             before_creating()
         try:

@@ -274,6 +274,22 @@ def test_patch_does_not_change_a_successor_of_the_same_name(harness: Harness, mo
     assert raw_config(harness)["connector.class"] == SINK["connector.class"]
 
 
+def test_put_creates_a_connector_that_is_deleted_meanwhile(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness.create("a", SOURCE)
+    straight = vars(connectors)["accept"]
+    rights: list[str] = []
+
+    def overtaken(*args: object) -> object:
+        accepted = straight(*args)
+        if not rights:
+            connectors.delete(harness.herder, "a")
+        return accepted
+
+    monkeypatch.setattr(connectors, "accept", overtaken)
+    is_new, info = connectors.put_config(harness.herder, "a", dict(SINK), lambda: rights.append("create"))
+    assert (is_new, info.type, rights) == (True, "sink", ["create"])
+
+
 @pytest.mark.parametrize("initial", ["RUNNING", "PAUSED"])
 def test_delete_that_fails_leaves_the_connector_as_it_was(harness: Harness, initial: str) -> None:
     harness.create("a", SINK, initial)
