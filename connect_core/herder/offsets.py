@@ -23,6 +23,7 @@ from connect_core.store.audit import Act
 from connect_core.store.offsets import Changes, OffsetMove
 
 __all__ = [
+    "MOVES",
     "ConnectorOffset",
     "ConnectorOffsets",
     "OffsetEntry",
@@ -35,6 +36,10 @@ __all__ = [
     "reset",
 ]
 
+
+_ALTER, _RESET = "alter offsets", "reset offsets"
+MOVES = frozenset((_ALTER, _RESET))
+"""The audit's names of changes of offsets; such an act has all offsets before and after it."""
 
 OffsetEntry = Mapping[str, Any]
 """A ``ConnectorOffset`` as it was sent, not checked yet."""
@@ -195,7 +200,7 @@ def _rewrite(herder: Herder, name: str, wanted: Changes | None) -> None:
         herder.rewrite_offsets(herder, name, wanted)
     except IllegalWorkerStateError as error:
         raise BadRequestError(str(error)) from error
-    act = "reset offsets" if wanted is None else "alter offsets"
+    act = _RESET if wanted is None else _ALTER
     with herder.database.write() as connection:
         stored = offsets.load(connection, name, connectors.get(connection, name).type)
         after = as_connector_offsets(stored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,12 @@ from connect_core.api.offsets import canonical
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
 from connect_core.herder.context import Herder
+from connect_core.herder.offsets import MOVES
 from connect_core.herder.tiling import Moves
 from connect_core.interval.sink_positions import sink_wishes
 from connect_core.interval.values import ConnectorState, ConnectorType
 from connect_core.store import Database, audit, connectors, interval_history, offsets
+from connect_core.store.audit import Act
 from connect_core.store.interval_history import PastInterval
 from connect_core.store.offsets import OffsetMove
 
@@ -23,6 +25,7 @@ _PAGE = 200
 _MOVES = 10_000
 _MOVED = frozenset({"alter", "reset"})
 _LOST = "skip lost records"
+_PARTITION = frozenset({"kafka_topic", "kafka_partition"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ def snapshot_of(herder: Herder, name: str) -> Snapshot:
     if newest and not newest[0].row.state.is_final:
         sequence = newest[0].row.key.sequence - 1
     places = {place for move in moved if move.cause in _MOVED for place in _moved(move)}
-    places |= {place for act in acts if act.act.action == _LOST for place in _lost(act.act.after or {})}
+    # Of moves, the audit knows even those that the history of offsets has no longer.
+    places |= {place for one in acts for place in _told(one.act)}
     last = IntervalKey(name, state.incarnation, sequence, state.epoch)
     return Snapshot(state, offsets.sink_positions(stored), last, Moves(frozenset(places)))
 
@@ -102,7 +106,23 @@ def _place(key: IntervalKey) -> tuple[int, int]:
 
 
 def _moved(move: OffsetMove) -> Iterator[tuple[TopicPartition, int | None]]:
-    yield from sink_wishes({canonical(move.partition): move.after}).items()
+    yield from sink_wishes(_of_sinks([{"partition": move.partition, "offset": move.after}])).items()
+
+
+def _told(act: Act) -> Iterator[tuple[TopicPartition, int | None]]:
+    """Yield the positions that an act has set; ``None`` where it forgot one."""
+    before, after = act.before or {}, act.after or {}
+    if act.action == _LOST:
+        yield from _lost(after)
+    elif act.action in MOVES and "offsets" in before and "offsets" in after:
+        former, later = _of_sinks(before["offsets"]), _of_sinks(after["offsets"])
+        wanted = dict.fromkeys(former) | later
+        yield from sink_wishes({part: offset for part, offset in wanted.items() if offset != former.get(part)}).items()
+
+
+def _of_sinks(told: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the offsets of sinks by their partitions: before, a source may have had the connector's name."""
+    return {canonical(one["partition"]): one["offset"] for one in told if set(one["partition"]) == _PARTITION}
 
 
 def _lost(loss: Mapping[str, Any]) -> Iterator[tuple[TopicPartition, int | None]]:

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from connect_core.herder import connectors, lifecycle, offsets
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.herder.verification import Verification, VerificationRequest, verify
 from connect_core.interval.values import PartitionEnds
+from connect_core.store.offsets import forget_history
 from tests.herder.exports import EXPORT, Export, world_of
 from tests.herder.harness import SINK, SOURCE, Harness
 
@@ -180,6 +182,34 @@ def test_moved_offsets_are_no_gap(export: Export) -> None:
     assert found.differences == []
     assert "offsets of t-0 were moved to 3, so this is not reported as a difference" in found.notes
     assert found.uncounted == 4
+
+
+@pytest.mark.parametrize("is_reset", [False, True])
+def test_moved_offsets_are_no_gap_however_long_ago(export: Export, is_reset: bool) -> None:
+    """The last 100 intervals stay in the history longer than the moves of offsets."""
+    herder = export.harness.herder
+    lifecycle.stop(herder, "a")
+    partition = {"kafka_topic": "t", "kafka_partition": 0}
+    if is_reset:
+        offsets.reset(herder, "a")
+    else:
+        offsets.alter(herder, "a", [{"partition": partition, "offset": {"kafka_offset": 3}}])
+    lifecycle.resume(herder, "a")
+    export.position = 0 if is_reset else 3
+    export.run([{"n": number} for number in range(export.position, 7)])
+    with export.harness.database.write() as connection:
+        assert forget_history(connection, datetime.now(UTC) + timedelta(days=1)) > 0
+    assert verify(herder, "a").differences == []
+
+
+def test_moves_of_a_source_that_had_the_name_are_passed_over(harness: Harness, tmp_path: Path) -> None:
+    herder = world_of(harness, tmp_path).herder
+    harness.create("a", SOURCE, "STOPPED")
+    offsets.alter(herder, "a", [{"partition": {"filename": SOURCE["file"]}, "offset": {"position": 3}}])
+    connectors.delete(herder, "a")
+    export = Export(world_of(harness, tmp_path), tmp_path).create()
+    export.run([{"n": 1}])
+    assert recount(export).differences == []
 
 
 def test_interval_that_is_not_over_is_left_alone(export: Export) -> None:
