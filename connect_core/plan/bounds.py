@@ -15,6 +15,7 @@ __all__ = [
     "covering",
     "find_gone",
     "find_losses",
+    "find_vanished",
     "first_position",
     "has_records",
     "sink_ranges",
@@ -53,10 +54,28 @@ def find_losses(positions: Positions, ends: Ends, topic_ids: Mapping[str, str]) 
     return tuple(loss for loss in found if loss is not None)
 
 
+def find_vanished(positions: Positions, ends: Ends, topic_ids: Mapping[str, str]) -> tuple[LostRecords, ...]:
+    """Return the positions in partitions that a topic no longer has, as it was created again with fewer of them.
+
+    They end at 0: the topic may be given such partitions again, and those are new ones.
+    """
+    ids = {part.topic: end.topic_id for part, end in ends.items()}
+    found = ((part, position, _recreated(part.topic, topic_ids.get(part.topic), ids.get(part.topic)))
+             for part, position in sorted(positions.items()) if part not in ends)  # fmt: skip
+    return tuple(LostRecords(part, position, 0, reason) for part, position, reason in found if reason)
+
+
+def _recreated(topic: str, was: str | None, now: str | None) -> str:
+    """Return how a topic became another one; nothing if it is the same, or its id is not known."""
+    if not (was and now) or was == now:
+        return ""
+    return f"Topic {topic} was deleted and created again: its id was {was} and is {now}"
+
+
 def _loss(part: TopicPartition, position: int, ends: PartitionEnds, topic_id: str | None) -> LostRecords | None:
-    if topic_id and ends.topic_id and topic_id != ends.topic_id:
-        was = f"its id was {topic_id} and is {ends.topic_id}"
-        return LostRecords(part, position, ends.earliest, f"Topic {part.topic} was deleted and created again: {was}")
+    recreated = _recreated(part.topic, topic_id, ends.topic_id)
+    if recreated:
+        return LostRecords(part, position, ends.earliest, recreated)
     if position < ends.earliest:
         reason = f"Offsets {position} to {ends.earliest - 1} of {part} were removed before they were read"
         return LostRecords(part, position, ends.earliest, reason)

@@ -39,6 +39,7 @@ from connect_core.plan.bounds import (
     cap_ranges,
     find_gone,
     find_losses,
+    find_vanished,
     first_position,
     sink_ranges,
     surviving_positions,
@@ -148,7 +149,9 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
     if losses and kept is None and assignment.has_committer:
         is_committed = yield from end_sink_interval(run, row, kept, losses[0].reason)
         # The next plan finds the other losses at the positions in SQL; a topic that is gone has no ends to compare.
-        yield from _record_lost(run, () if is_committed else gone, moves_target=False)
+        known = {part.topic for part in ends}
+        without = tuple(loss for loss in gone if loss.partition.topic not in known)
+        yield from _record_lost(run, () if is_committed else without, moves_target=False)
         return None
     lost = {loss.partition: loss.end for loss in losses}
     ranges = tuple(_without(part, lost, ends) for part in ranges)
@@ -232,6 +235,7 @@ def _available_ranges(
     ends = yield from ReadPartitionEnds(settings.topics, settings.topics_regex)
     ids = {part.topic: end.topic_id for part, end in ends.items()}
     losses = find_losses(positions, ends, run.state.topic_ids)
+    losses += find_vanished(positions, ends, run.state.topic_ids)
     surviving = surviving_positions(positions, losses, settings.data_loss)
     yield from _pass_over(run, losses, ids, moves_target)
     first: Positions = {}

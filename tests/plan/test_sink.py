@@ -167,7 +167,7 @@ def test_abort_marker_abandons(world: World) -> None:
     planned = plan(world)
     world.markers[(1, 1)] = CommitMarker({}, aborted=True)
     assert commit(world, planned) is Committed.ABANDONED
-    assert world.offsets == {}
+    assert world.offsets == {ZERO: 0, ONE: 2}
 
 
 def test_failed_task_keeps_the_interval_open(world: World) -> None:
@@ -247,6 +247,47 @@ def test_recreated_topic_is_begun_anew_where_losses_are_skipped_also_while_it_is
     assert [len(effect.losses) for effect in world.log if isinstance(effect, fx.RecordLosses)] == [2]
 
 
+@pytest.mark.parametrize("is_interrupted", [False, True])
+@pytest.mark.parametrize("kept", [False, True], ids=["positions in SQL", "in the target"])
+def test_partitions_a_recreated_topic_lacks_are_new_ones_when_it_grows(
+    world: World, kept: bool, is_interrupted: bool
+) -> None:
+    world.settings = replace(world.settings, data_loss="skip")
+    if kept:
+        world.target_positions = {ZERO: 0, ONE: 2}
+    planned = plan(world)
+    if not is_interrupted:
+        commit(world, planned)
+        world.target_positions = {ZERO: 10, ONE: 5} if kept else None
+    recreated(world, 3, partitions=1)
+    finish(world, kept)
+    assert world.offsets == {ZERO: 3, ONE: 0}
+    lost = [one for one in losses_of(world) if one[0] == ONE and one[2] == 0]
+    assert lost == [(ONE, 2 if is_interrupted and not kept else 5, 0)]
+    recreated(world, 9, partitions=2)
+    finish(world, kept)
+    assert world.offsets == {ZERO: 9, ONE: 9}
+    assert [(part.start, part.end) for part in world.rows[-1].ranges] == [(3, 9), (0, 9)]
+
+
+def finish(world: World, kept: bool) -> None:
+    """Plan and commit until there is nothing to read; a target with positions follows."""
+
+    def move(effect: fx.AbandonTarget) -> None:
+        moved = {part: to for part, to in (effect.positions or {}).items() if to is not None}
+        world.target_positions = {**(world.target_positions or {}), **moved}
+
+    while True:
+        answers = {**world.handlers(), **({fx.AbandonTarget: move} if kept else {})}
+        planned = perform(plan_interval(world.run()), answers)
+        if planned.plan is None:
+            return
+        commit(world, planned)
+        if kept:
+            ends = {part.topic_partition: part.end for part in planned.plan.row.ranges}
+            world.target_positions = {**(world.target_positions or {}), **ends}
+
+
 def test_topic_recreated_before_the_first_interval_of_a_target_with_positions(world: World) -> None:
     world.ends = {ZERO: PartitionEnds("id", 10, 10, 10)}
     world.target_positions = {}
@@ -289,7 +330,7 @@ def test_topic_deleted_before_it_was_read_is_skipped_and_the_others_are_read(two
     assert two_topics.rows[0].state is IntervalState.ABANDONED
     assert losses_of(two_topics) == [(B, 0, 10)]
     assert commit(two_topics, again) is Committed.COMMITTED
-    assert two_topics.offsets == {A: 10}
+    assert two_topics.offsets == {A: 10, B: 0}
     assert plan(two_topics, again.run).verdict is Verdict.IDLE
 
 

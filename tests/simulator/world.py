@@ -207,7 +207,9 @@ class World:
         )
 
     def _abandon(self, effect: fx.AbandonInterval) -> None:
-        self._change(effect.key, effect.epoch, state=IntervalState.ABANDONED)
+        row = self._change(effect.key, effect.epoch, state=IntervalState.ABANDONED)
+        if self.connector_type is ConnectorType.SINK and not row.is_backfill:
+            self.offsets.update({part.topic_partition: part.start for part in row.ranges})
 
     def _record(self, effect: fx.RecordAttempt) -> None:
         self._change(effect.key, effect.epoch, state=effect.state)
