@@ -28,6 +28,8 @@ Row = tuple[Any, ...]
 
 _WAIT_SECONDS = 0.05
 _ANSWER_SECONDS = 10.0
+_RECORD_BYTES = 70
+"""More than a record takes in a batch beside its key, value and headers; a batch of them takes as much again."""
 _ASK_SECONDS = 1.0
 """The partitions of a topic are asked for no more often, though each record of a batch has one that is missing."""
 
@@ -63,7 +65,8 @@ class RecordQueue:
     """Adds records to a producer's queue, waits for room in it, and checks delivery reports meanwhile.
 
     ``check``: called when reports were served; raises if one is a failure. ``meaning``: returns the protocol's error
-    for the client's; DataError if it concerns that record alone.
+    for the client's; DataError if it concerns that record alone. ``limits``: the bytes of the largest batch of topics
+    that take less than the producer puts into one: brokers refuse such a batch, and librdkafka does not divide it.
     """
 
     producer: Any
@@ -75,6 +78,9 @@ class RecordQueue:
     """Bytes of the largest value added from columns: reports are requested for few of these."""
     _asked: dict[str, float] = field(default_factory=dict)
     """When the client was last told the partitions of a topic, by a monotonic clock."""
+    limits: dict[str, int] = field(default_factory=dict)
+    _waiting_bytes: int = 0
+    """The most bytes for topics with limits that may be waiting to be sent in one batch."""
 
     def put_rows(self, rows: Iterable[Row], refused: Refused | None = None, first: int = 0) -> None:
         """Add records one by one, numbered from ``first``.
@@ -83,6 +89,8 @@ class RecordQueue:
         """
         produce = self.producer.produce
         for number, row in enumerate(rows, first):
+            if row[0] in self.limits:
+                self._separate(row)
             try:
                 try:
                     produce(*row)
@@ -107,6 +115,10 @@ class RecordQueue:
         Only for the last one a delivery report is requested: it shows errors of the topic as a whole. Errors of other
         records show when the transaction cannot commit.
         """
+        if records.topic in self.limits:
+            for row, key, value in zip(records.rows, records.key.to_pylist(), records.value.to_pylist(), strict=True):
+                self.put_rows([(records.topic, value, key, -1, self.reports.note)], refused, row)
+            return
         last = len(records.value) - 1
         self.largest = max(self.largest, int(lengths(records.value).max(initial=0)))
         messages = to_messages(records.key.slice(0, last), records.value.slice(0, last))
@@ -119,6 +131,23 @@ class RecordQueue:
                 first, deadline = end, self._deadline()
         key, value = records.key[last].as_py(), records.value[last].as_py()
         self.put_rows([(records.topic, value, key, -1, self.reports.note)], refused, records.rows[last])
+
+    def _separate(self, row: Row) -> None:
+        """Send what is waiting if this record could make a batch too large for its topic."""
+        size = _bytes_of(row)
+        if self._waiting_bytes + size > self.limits[row[0]] - _RECORD_BYTES:
+            self._send_waiting()
+        self._waiting_bytes += size
+
+    def _send_waiting(self) -> None:
+        try:
+            waiting = called(self.producer.flush, self.timeout_seconds)
+        except KafkaException as failure:
+            raise NotTakenError("Producing", code_of(failure)) from failure
+        self.check()
+        if waiting:
+            raise NoRoomError
+        self._waiting_bytes = 0
 
     def _put_when_there_is_room(self, row: Row) -> None:
         deadline = self._deadline()
@@ -197,6 +226,13 @@ def by_topic(topics: pa.Array, key: pa.Array, value: pa.Array) -> Iterator[Recor
             continue
         rows = pc.indices_nonzero(pc.equal(topics, name))
         yield RecordColumns(name, key.take(rows), value.take(rows), rows.to_pylist())
+
+
+def _bytes_of(row: Row) -> int:
+    """Return no less than a record takes in a batch that is not compressed."""
+    headers = row[7] if len(row) > 7 and row[7] else ()
+    named = sum(len(name.encode()) + len(data or b"") + 10 for name, data in headers)
+    return _RECORD_BYTES + len(row[1] or b"") + len(row[2] or b"") + named
 
 
 def _producing(topic: str, value: bytes | None) -> str:

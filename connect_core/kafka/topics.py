@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from connect_core.configs.regex import compile_pattern
 from connect_core.errors import RetriableError
 from connect_core.kafka.failures import code_of, to_connect_error
 from connect_core.settings.topics import is_internal
 
-__all__ = ["check_same", "list_topics", "topic_ids", "topic_partitions"]
+__all__ = ["check_same", "list_topics", "most_bytes", "topic_ids", "topic_partitions"]
 
 _SECONDS = 30.0
+_LOG = logging.getLogger(__name__)
 
 
 def list_topics(admin: AdminClient, regex: str, servers: str, internal: Collection[str] = ()) -> list[str]:
@@ -69,4 +71,24 @@ def topic_partitions(
                 continue
             raise to_connect_error(error, f"Describing topic {name}", servers) from failure
         found[name] = (str(described.topic_id), len(described.partitions))
+    return found
+
+
+def most_bytes(admin: AdminClient, names: Iterable[str]) -> dict[str, int]:
+    """Return the largest batch of records that each topic takes, its ``max.message.bytes``.
+
+    A topic whose settings the brokers do not tell, as that takes a right of its own, is left out.
+    """
+    found: dict[str, int] = {}
+    wanted = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(set(names))]
+    if not wanted:
+        return found
+    for resource, future in admin.describe_configs(wanted, request_timeout=_SECONDS).items():
+        try:
+            entry = future.result().get("max.message.bytes")
+        except KafkaException as failure:
+            _LOG.info("max.message.bytes of topic %s is not known: %s", resource.name, code_of(failure).str())
+            continue
+        if entry is not None:
+            found[resource.name] = int(entry.value)
     return found

@@ -50,13 +50,15 @@ class WriterOptions:
     """Timeouts in seconds, and whether each record's place is needed (it costs throughput).
 
     ``transaction_seconds``: the broker aborts a transaction open for longer; by default
-    ``producer.transaction.timeout.ms``, 60 s unless set.
+    ``producer.transaction.timeout.ms``, 60 s unless set. ``limits``: returns the largest batch, in bytes, of those of
+    some topics that take less than the producer puts into one.
     """
 
     init_seconds: float = 60.0
     commit_seconds: float = 60.0
     transaction_seconds: float | None = None
     keeps_places: bool = False
+    limits: Callable[[Iterable[str]], Mapping[str, int]] = lambda topics: {}
 
 
 class KafkaRecord(Protocol):
@@ -143,6 +145,7 @@ class TransactionalWriter:
         fenced, RetriableError if the brokers accept nothing.
         """
         self._begin()
+        self._queue.limits.update(self._options.limits(batch.topic.unique().to_pylist()))
         if batch.partition.null_count < len(batch):
             self._queue.learn_partitions(batch.topic.unique().to_pylist())
         if headers is None and not self._options.keeps_places and _is_for_columns(batch):

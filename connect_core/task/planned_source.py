@@ -12,6 +12,7 @@ from connect_core.api.source import SourceTask
 from connect_core.configs import ConnectorConfig
 from connect_core.interval.values import TaskPlan, TaskResult
 from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.batch_limits import BatchLimits
 from connect_core.kafka.dead_letters import ensure_dead_letter_topic
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic, check_start
@@ -57,8 +58,9 @@ def run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
         offset_states=plan.source.states,
         upper_bounds=plan.source.upper,
     )
-    with heartbeat(plan, tools), _open_writer(plan, tools, task) as writer:
-        topics = SourceTopics(KafkaAdmin(tools.clients), tools.config.topic_creation(), tools.internal)
+    admin = KafkaAdmin(tools.clients)
+    with heartbeat(plan, tools), _open_writer(plan, tools, task, admin) as writer:
+        topics = SourceTopics(admin, tools.config.topic_creation(), tools.internal)
         attempt = SourceAttempt(
             task,
             context,
@@ -93,7 +95,9 @@ def _moved(base: TaskResult, attempt: SourceAttempt) -> TaskResult:
 
 
 @contextmanager
-def _open_writer(plan: TaskPlan, tools: TaskTools, task: SourceTask) -> Iterator[TransactionalWriter]:
+def _open_writer(
+    plan: TaskPlan, tools: TaskTools, task: SourceTask, admin: KafkaAdmin
+) -> Iterator[TransactionalWriter]:
     """Return a writer that has fenced older attempts and found no newer one. Raises StaleEpochError."""
     assert plan.source is not None
     topic = tools.config.offsets_topic or tools.settings.offsets_topic.name
@@ -105,6 +109,7 @@ def _open_writer(plan: TaskPlan, tools: TaskTools, task: SourceTask) -> Iterator
     options = WriterOptions(
         transaction_seconds=seconds,
         keeps_places=task.wants_places(tools.task_config),
+        limits=BatchLimits(tools.clients, admin).of,
     )
     target = OffsetsTarget(topic, key.connector, stamp, plan.source.start)
     with TransactionalWriter(tools.clients, plan.transactional_id, target, options) as writer:

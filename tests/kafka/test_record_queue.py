@@ -14,7 +14,7 @@ from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.delivery import DeliveryReports
 from connect_core.kafka.failures import to_produce_error
 from connect_core.kafka.marker_records import MarkerStamp
-from connect_core.kafka.record_queue import NotTakenError, RecordQueue, Row
+from connect_core.kafka.record_queue import NotTakenError, RecordColumns, RecordQueue, Row
 from connect_core.kafka.transactional_writer import OffsetsTarget, TransactionalWriter
 from tests.kafka.batches import batch, column
 
@@ -103,3 +103,33 @@ def test_missing_partition_of_a_topic_the_client_does_not_know_yet(servers: str,
         else:
             with pytest.raises(DataError, match=r"Producing to t-99 .* has no such partition"):
                 writer.produce(*given)
+
+
+class _Batches(_Topics):
+    """A producer that makes a batch of everything since it was last flushed."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.batches: list[int] = [0]
+
+    def produce(self, topic: str, value: Any, key: Any, partition: int, *more: Any) -> None:
+        self.batches[-1] += len(value) + len(key or b"")
+
+    def flush(self, seconds: float) -> int:
+        self.batches.append(0)
+        return 0
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_batches_stay_below_what_their_topic_takes(by_columns: bool) -> None:
+    producer = _Batches()
+    queue = queue_to(producer)
+    queue.limits["t"] = 1000
+    for _ in range(2):
+        if by_columns:
+            queue.put_columns(RecordColumns("t", column(*[None] * 5), column(*[b"v" * 300] * 5), range(5)))
+        else:
+            queue.put_rows([("t", b"v" * 300, None, -1, None, None, 0, None)] * 5)
+    assert producer.batches == [600] * 5
+    queue.put_rows([("t", b"v" * 5000, None, -1, None, None, 0, None), ("t", b"v", None, -1)])
+    assert producer.batches[5:] == [5000, 1]

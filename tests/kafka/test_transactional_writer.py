@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 
@@ -17,6 +18,8 @@ from connect_core.errors import (
     StaleEpochError,
     UnclearOutcomeError,
 )
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.batch_limits import BatchLimits
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
@@ -150,6 +153,20 @@ def test_init_comes_first(cluster: Cluster) -> None:
     with pytest.raises(IllegalStateError, match="not yet initialised"):
         writer.produce(batch("any", 1), column(None), column(b"v"), None)
     writer.close()
+
+
+@pytest.mark.parametrize("has_headers", [False, True])
+def test_small_records_fit_a_topic_of_small_batches(cluster: Cluster, has_headers: bool) -> None:
+    """By columns and, with headers, by rows: brokers refuse a batch as a whole."""
+    topic, offsets = cluster.create(max_message_bytes="100000"), cluster.create()
+    clients = cluster.clients()
+    options = WriterOptions(limits=BatchLimits(clients, KafkaAdmin(clients)).of)
+    headers = [[("h", b"1")]] * 500 if has_headers else None
+    with writer_to(clients, offsets, options=options) as writer:
+        for _ in range(2):
+            writer.produce(batch(topic, 500), column(*[None] * 500), column(*map(os.urandom, [500] * 500)), headers)
+        writer.commit([(FILE, {"position": 1})])
+    assert len(values(cluster, topic)) == 1000
 
 
 @pytest.mark.parametrize("is_late", [False, True])
