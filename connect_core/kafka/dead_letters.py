@@ -17,6 +17,8 @@ from connect_core.settings.topics import InternalTopic
 __all__ = ["DeadLetter", "DeadLetterQueue", "ErrorContext", "ensure_dead_letter_topic", "open_dead_letter_queue"]
 
 _PREFIX = "__connect.errors."
+_BATCH_BYTES = 16_384
+"""As in Connect. A topic takes more, so that the brokers refuse no small letter for the others in its batch."""
 _FACTOR = "errors.deadletterqueue.topic.replication.factor"
 
 
@@ -76,15 +78,20 @@ class DeadLetter:
 
 @dataclass(slots=True)
 class DeadLetterQueue:
-    """Produces dead letters, at least once; a letter counts as sent after ``flush``."""
+    """Produces dead letters, at least once; a letter counts as sent after ``flush``.
+
+    A large one is sent at once: only the brokers know whether its topic takes it.
+    """
 
     writer: PlainWriter
     has_context: bool
 
     def report(self, letter: DeadLetter, context: ErrorContext) -> None:
-        """Queue a letter. Raise DataError if the client refuses it, RetriableError if the brokers accept nothing."""
+        """Queue a letter. Raise DataError if Kafka refuses it, RetriableError if the brokers accept nothing."""
         headers = letter.with_context(context) if self.has_context else list(letter.headers)
-        self.writer.produce(letter.key, letter.value, headers or None, letter.timestamp)
+        size = sum(len(data or b"") for data in (letter.key, letter.value, *(data for _, data in headers)))
+        write = self.writer.write_alone if size > _BATCH_BYTES else self.writer.produce
+        write(letter.key, letter.value, headers or None, letter.timestamp)
 
     def flush(self) -> None:
         """Wait until every letter is in Kafka; raises as ``report``. Call it before any offset is committed."""
@@ -103,7 +110,7 @@ def open_dead_letter_queue(
     Connect: ``DeadLetterQueueReporter.createAndSetup``. Raise ConnectError.
     """
     ensure_dead_letter_topic(clients, topic, replication_factor)
-    return DeadLetterQueue(PlainWriter(clients, topic), has_context)
+    return DeadLetterQueue(PlainWriter(clients, topic, batch_bytes=_BATCH_BYTES), has_context)
 
 
 def ensure_dead_letter_topic(clients: KafkaClients, topic: str, replication_factor: int) -> None:

@@ -57,9 +57,9 @@ def code_of(failure: KafkaException) -> KafkaError:
 
 
 def is_too_large(error: ConnectError) -> bool:
-    """Return whether the client has refused this very record because of its size.
+    """Return whether this very record was refused because of its size.
 
-    A broker's refusal comes later, and may be of any record.
+    Of a record that was not sent alone, a broker's refusal comes later, and may be of any other.
     """
     cause = error.__cause__
     return isinstance(cause, KafkaException) and code_of(cause).code() == KafkaError.MSG_SIZE_TOO_LARGE

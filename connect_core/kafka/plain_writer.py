@@ -3,39 +3,49 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from confluent_kafka import KafkaException
 
-from connect_core.errors import RetriableError
+from connect_core.errors import ConnectError, RetriableError
 from connect_core.kafka.clients import ClientErrors, KafkaClients, destroy
 from connect_core.kafka.delivery import DeliveryReports
 from connect_core.kafka.failures import code_of, to_connect_error
+from connect_core.kafka.properties import ClientKind
 from connect_core.kafka.raw_batch import RawHeaders
 from connect_core.kafka.timestamps import sent_time
 
 __all__ = ["PlainWriter"]
 
-_IN_ORDER = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 1}
+_IN_ORDER: Mapping[str, object] = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 1}
 
 
 class PlainWriter:
     """A producer without transactions; after ``flush``, all records are in Kafka, in the order they were given.
 
-    ``is_idempotent``: whether a retry writes nothing twice. It costs the first record half a second, after which
-    librdkafka asks again for a producer id.
+    ``batch_bytes``: the most in one batch, if that is less than ``batch.size``. ``is_idempotent``: whether a retry
+    writes nothing twice. It costs the first record half a second, after which librdkafka asks again for a producer id.
     """
 
     def __init__(
-        self, clients: KafkaClients, topic: str, timeout_seconds: float = 60.0, *, is_idempotent: bool = True
+        self,
+        clients: KafkaClients,
+        topic: str,
+        timeout_seconds: float = 60.0,
+        *,
+        is_idempotent: bool = True,
+        batch_bytes: int | None = None,
     ) -> None:
         self._topic = topic
         self._timeout_seconds = timeout_seconds
         self._servers = clients.bootstrap_servers
         self._errors = ClientErrors()
         self._reports = DeliveryReports()
-        settings = {} if is_idempotent else _IN_ORDER
+        settings = dict({} if is_idempotent else _IN_ORDER)
+        if batch_bytes is not None:
+            settings["batch.size"] = min(batch_bytes, int(clients.settings(ClientKind.PRODUCER)["batch.size"]))
         self._producer: Any = clients.producer(
             {"delivery.report.only.error": True, "error_cb": self._errors.note, **settings}
         )
@@ -63,6 +73,23 @@ class PlainWriter:
                 return
             if time.monotonic() > deadline:
                 raise self._silence()
+
+    def write_alone(
+        self, key: bytes | None, value: bytes | None, headers: RawHeaders | None = None, timestamp: int | None = None
+    ) -> None:
+        """Write a record by itself and wait for it; raises as ``produce``.
+
+        What the brokers refuse it for is raised as what the client refuses: it is this record's error.
+        """
+        self.flush()
+        try:
+            self.produce(key, value, headers, timestamp)
+            self.flush()
+        except ConnectError:
+            if not self._reports.failed:
+                raise
+            error, _ = self._reports.failed.pop()
+            raise to_connect_error(error, f"Producing to {self._topic}", self._servers) from KafkaException(error)
 
     def flush(self) -> None:
         """Wait until every record is in Kafka; raises as ``produce``."""

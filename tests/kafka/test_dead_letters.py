@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,8 @@ from connect_core.errors import DataError, RetriableError
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.dead_letters import DeadLetter, ErrorContext, open_dead_letter_queue
 from connect_core.kafka.plain_writer import PlainWriter
+from connect_core.task.dead_letters import LettersOf, SinkDeadLetters
+from connect_core.task.tolerance import Failure, Place, Stage, Step
 from tests.kafka.cluster import Cluster
 
 LETTER = DeadLetter("orders", 3, 42, b"k", b"bad", 1_700_000_000_000, [("own", b"1")])
@@ -49,6 +52,22 @@ def test_letter_is_in_a_topic_of_one_partition(cluster: Cluster, has_context: bo
     (found,) = cluster.read(topic)
     assert (found.key(), found.value(), found.timestamp()[1]) == (b"k", b"bad", 1_700_000_000_000)
     assert found.headers() == (LETTER.with_context(CONTEXT) if has_context else [("own", b"1")])
+
+
+@pytest.mark.servers
+def test_letter_larger_than_its_topic_takes_is_shortened_and_the_others_are_whole(cluster: Cluster) -> None:
+    topic = cluster.create(max_message_bytes="100000")
+    queue = open_dead_letter_queue(cluster.clients(), topic, 1, True)
+    letters = SinkDeadLetters(LettersOf("sink", 1, topic, True), lambda: queue)
+    values = [*map(os.urandom, [500] * 300), os.urandom(150_000), os.urandom(50_000), b"last"]
+    for offset, value in enumerate(values):
+        letter = replace(LETTER, offset=offset, value=value)
+        step = Step(Stage.VALUE_CONVERTER, object(), Place("orders", 3, offset))
+        letters.report(Failure(step, DataError("broken"), letter=letter))
+    letters.flush()
+    letters.close()
+    values[300] = b""
+    assert [message.value() for message in cluster.read(topic)] == values
 
 
 @pytest.mark.servers
