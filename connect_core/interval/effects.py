@@ -227,11 +227,15 @@ class RestartInterval(Effect[IntervalRow]):
 
 @dataclass(frozen=True, slots=True)
 class AbandonInterval(Effect[None]):
-    """Make an unfinished interval ABANDONED, a sink's positions its start, while ``epoch`` is mine → ``None``."""
+    """Make an unfinished interval ABANDONED, a sink's positions its start, while ``epoch`` is mine → ``None``.
+
+    ``losses``: recorded permanently with it, as ``RecordLosses`` does.
+    """
 
     key: IntervalKey
     epoch: int
     reason: str
+    losses: tuple[LostRecords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

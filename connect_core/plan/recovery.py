@@ -22,6 +22,7 @@ from connect_core.interval.values import IntervalRow
 from connect_core.plan.bounds import covering
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.fence import raise_above
+from connect_core.plan.gone import to_record
 from connect_core.plan.proof import FOREIGN, SUPERSEDED, has_ranges, is_superseded
 from connect_core.plan.run import Run, Steps
 
@@ -65,13 +66,14 @@ def finish_marked(run: Run, row: IntervalRow) -> Steps[Ended | None]:
     if is_superseded(marker):
         if not marker.aborted:
             yield from PublishTarget(row.key, marker)
-        yield from AbandonInterval(row.key, run.mine, SUPERSEDED)
+        yield from AbandonInterval(row.key, run.mine, SUPERSEDED, (yield from to_record(run, row)))
         return Ended.SUPERSEDED
     if not has_ranges(marker, row.ranges):
         yield from AbandonInterval(row.key, run.mine, FOREIGN)
         return Ended.ABANDONED
     if marker.aborted:
-        yield from AbandonInterval(row.key, run.mine, "the target contains its abort marker")
+        reason = "the target contains its abort marker"
+        yield from AbandonInterval(row.key, run.mine, reason, (yield from to_record(run, row)))
         return Ended.ABANDONED
     yield from PublishTarget(row.key, marker)
     yield from CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
@@ -44,8 +44,9 @@ from connect_core.plan.bounds import (
     sink_ranges,
     surviving_positions,
 )
-from connect_core.plan.ending import end_sink_interval
+from connect_core.plan.ending import end_lost_interval
 from connect_core.plan.fence import begin_above, fence_sink, reloaded
+from connect_core.plan.gone import ends_of, gone_with_topics
 from connect_core.plan.recovery import Ended, finish_marked, recovered
 from connect_core.plan.restart import kept_results
 from connect_core.plan.run import Run, Steps, make_plan
@@ -139,19 +140,15 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
 
     ``None``: records of it are lost and a marker would have to include them, so that it is abandoned.
     """
-    ends = yield from _ends_of(row)
+    ends = yield from ends_of(row)
     ranges = tuple(_resumed(part, (kept or {}).get(part.topic_partition, part.start)) for part in row.ranges)
     unread = {part.topic_partition: part.start for part in ranges if part.start < part.end}
     losses = find_losses(unread, ends, {part.topic: part.topic_id for part in row.ranges})
-    gone = find_gone(ranges, ends)
-    losses += gone
+    losses += find_gone(ranges, ends)
     surviving_positions(unread, losses, run.settings.data_loss)
     if losses and kept is None and assignment.has_committer:
-        is_committed = yield from end_sink_interval(run, row, kept, losses[0].reason)
-        # The next plan finds the other losses at the positions in SQL; a topic that is gone has no ends to compare.
-        known = {part.topic for part in ends}
-        without = tuple(loss for loss in gone if loss.partition.topic not in known)
-        yield from _record_lost(run, () if is_committed else without, moves_target=False)
+        # The next plan finds the other losses at the positions in SQL.
+        yield from end_lost_interval(run, row, losses[0].reason, gone_with_topics(row, ends))
         return None
     lost = {loss.partition: loss.end for loss in losses}
     ranges = tuple(_without(part, lost, ends) for part in ranges)
@@ -171,21 +168,6 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
     )
     times = yield from record_times(run, restarted)
     return replace(plan_of(run, restarted, assignment, results, times), is_last=False)
-
-
-def _ends_of(row: IntervalRow) -> Steps[Mapping[TopicPartition, PartitionEnds]]:
-    """Return the ends of an interval's topics, whether or not the connector still reads them.
-
-    A topic counts as deleted where the brokers say twice that they do not know it: what is skipped is never read again.
-    Brokers that do not answer are an error of the effect.
-    """
-    ends = yield from ReadPartitionEnds(_topics(row.ranges))
-    missing = _topics(part for part in row.ranges if part.topic_partition not in ends)
-    return {**ends, **(yield from ReadPartitionEnds(missing))} if missing else ends
-
-
-def _topics(ranges: Iterable[PartitionRange]) -> tuple[str, ...]:
-    return tuple(sorted({part.topic for part in ranges}))
 
 
 def _resumed(part: PartitionRange, position: int) -> PartitionRange:

@@ -28,6 +28,7 @@ from connect_core.interval.values import (
     Counts,
     IntervalRow,
     IntervalState,
+    LostRecords,
     TargetState,
     job_tag,
 )
@@ -100,9 +101,13 @@ def insert_next(connection: Connection, effect: InsertInterval, run: RunIdentity
 def record_losses(connection: Connection, effect: RecordLosses) -> None:
     """Record in the audit which records can no longer be read. Raises StaleEpochError."""
     connectors.own(connection, effect.connector, effect.epoch)
-    for loss in effect.losses:
+    _record_losses(connection, effect.connector, effect.losses)
+
+
+def _record_losses(connection: Connection, connector: str, losses: Iterable[LostRecords]) -> None:
+    for loss in losses:
         lost = {"partition": str(loss.partition), "from": loss.start, "to": loss.end, "reason": loss.reason}
-        audit.record(connection, audit.Act("connect", "skip lost records", effect.connector, after=lost))
+        audit.record(connection, audit.Act("connect", "skip lost records", connector, after=lost))
 
 
 def record_future(connection: Connection, effect: RecordFuture) -> None:
@@ -173,6 +178,7 @@ def abandon(connection: Connection, effect: AbandonInterval) -> None:
     if row.state is IntervalState.ABANDONED:
         return
     _check_unfinished(row, key)
+    _record_losses(connection, key.connector, effect.losses)
     end_unfinished(connection, owner, effect.reason)
 
 

@@ -311,7 +311,7 @@ def two_topics() -> World:
 
 
 def losses_of(world: World) -> list[tuple[TopicPartition, int, int]]:
-    recorded = [effect.losses for effect in world.log if isinstance(effect, fx.RecordLosses)]
+    recorded = [effect.losses for effect in world.log if isinstance(effect, fx.RecordLosses | fx.AbandonInterval)]
     return [(one.partition, one.start, one.end) for losses in recorded for one in losses]
 
 
@@ -332,6 +332,27 @@ def test_topic_deleted_before_it_was_read_is_skipped_and_the_others_are_read(two
     assert commit(two_topics, again) is Committed.COMMITTED
     assert two_topics.offsets == {A: 10, B: 0}
     assert plan(two_topics, again.run).verdict is Verdict.IDLE
+
+
+@pytest.mark.parametrize("ranges", [None, ()])
+def test_loss_is_recorded_by_the_plan_after_one_killed_beyond_the_abort_mark(
+    two_topics: World, ranges: tuple[()] | None
+) -> None:
+    del two_topics.ends[B]
+    mark = CommitMarker({}, aborted=True, ranges=ranges)
+
+    def leave(effect: fx.AbandonTarget) -> None:
+        two_topics.markers[(1, 1)] = mark
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(plan_interval(two_topics.run()), {**two_topics.handlers(), fx.AbandonTarget: leave})
+    again = plan(two_topics, two_topics.run("other"))
+    assert two_topics.rows[0].state is IntervalState.ABANDONED
+    assert losses_of(two_topics) == [(B, 0, 10)]
+    commit(two_topics, again)
+    plan(two_topics, two_topics.run("third"))
+    assert losses_of(two_topics) == [(B, 0, 10)]
 
 
 @pytest.mark.parametrize("keeps_positions", [True, False], ids=["in the target", "in SQL"])

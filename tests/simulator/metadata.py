@@ -328,6 +328,9 @@ class Metadata:
         self._own(effect.epoch)
         if self.rows[self._find(effect.key)].state is IntervalState.ABANDONED:
             return
+        if effect.losses:
+            self.on_losses()
+            self.losses += effect.losses
         self.on_abandon(self._check_open(effect.key))
         self._end_unfinished(())
 

@@ -97,6 +97,11 @@ def _no_abort_mark(
     yield from fx.AbandonInterval(row.key, run.mine, reason)
 
 
+def _no_mark_of_lost(run: Run, row: IntervalRow, reason: str, gone: tuple[LostRecords, ...]) -> Steps[None]:
+    """Abandon in SQL, without a mark in the target, where records are lost."""
+    yield from fx.AbandonInterval(row.key, run.mine, reason, gone)
+
+
 def _settled_by_sql(run: Run) -> Steps[Run]:
     """End what is unfinished of a paused connector in SQL alone."""
     row = yield from fx.LoadUnfinished(run.connector)
@@ -213,7 +218,9 @@ WRONG_SINKS: Mapping[str, Wrong] = {
     "losses skipped in silence": wrong("files", (sink, "_record_lost", _silent_losses)),
     "rename before the manifest": wrong("files", (committing, "_commit_target", _publish_first)),
     "abandoned without an abort mark": wrong(
-        "files", *((module, "end_sink_interval", _no_abort_mark) for module in (abandoning, recovery, sink))
+        "files",
+        *((module, "end_sink_interval", _no_abort_mark) for module in (abandoning, recovery)),
+        (sink, "end_lost_interval", _no_mark_of_lost),
     ),
     "database not fenced by the plan": wrong("database", (sink, "fence_sink", _unfenced_sink)),
     "retry starts at the row": wrong("database", (sink, "_resumed", _restart_at_row)),

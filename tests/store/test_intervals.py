@@ -29,6 +29,7 @@ from connect_core.interval.values import (
     Counts,
     IntervalRow,
     IntervalState,
+    LostRecords,
     OffsetProjection,
     SourceBounds,
     TargetState,
@@ -36,7 +37,7 @@ from connect_core.interval.values import (
     TaskResult,
     TopicPosition,
 )
-from connect_core.store import attempts, offsets, restarts, topics
+from connect_core.store import attempts, audit, offsets, restarts, topics
 from connect_core.store.attempts import TaskProgress
 from connect_core.store.interval_history import list_intervals
 from tests.store.harness import Harness, failed, race
@@ -164,9 +165,13 @@ def test_restart_moves_epoch_bounds_and_assignment(harness: Harness, key: Interv
 
 def test_abandoned_interval_is_final(harness: Harness, key: IntervalKey) -> None:
     harness.insert(key)
-    harness.do(AbandonInterval(key, key.epoch, "abort marker"))
-    harness.do(AbandonInterval(key, key.epoch, "abort marker"))
+    abandoned = AbandonInterval(key, key.epoch, "abort marker", (LostRecords(PART, 3, 10, "t was deleted"),))
+    harness.do(abandoned)
+    harness.do(abandoned)
     assert harness.do(LoadUnfinished("c")) is None
+    with harness.database.read() as connection:
+        lost = [one.act.after for one in audit.history(connection, "c") if one.act.action == "skip lost records"]
+    assert lost == [{"partition": "t-0", "from": 3, "to": 10, "reason": "t was deleted"}]
     with pytest.raises(StaleEpochError, match="ABANDONED"):
         harness.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
     harness.insert(replace(key, sequence=2))
