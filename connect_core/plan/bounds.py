@@ -30,9 +30,10 @@ def first_position(ends: PartitionEnds, group_offset: int | None, settings: Inte
     """Return the position at which a partition without one begins.
 
     It is the consumer group's committed offset if there is one (a Connect cluster's
-    work is continued), otherwise it follows ``auto.offset.reset``.
+    work is continued), otherwise it follows ``auto.offset.reset``. So it does, as in Connect,
+    if that offset is beyond the end: it was committed in an earlier topic of this name.
     """
-    if group_offset is not None:
+    if group_offset is not None and group_offset <= ends.latest:
         return group_offset
     return ends.earliest if settings.offset_reset == "earliest" else ends.stable
 

@@ -36,6 +36,12 @@ def test_ranges_never_go_backwards() -> None:
 
 def test_first_position_carries_on_the_group() -> None:
     assert first_position(ends(), 4, IntervalSettings()) == 4
+    assert first_position(ends(2, 8, 10), 10, IntervalSettings()) == 10
+
+
+@pytest.mark.parametrize(("reset", "expected"), [("earliest", 2), ("latest", 8)])
+def test_first_position_follows_reset_where_the_group_is_of_an_earlier_topic(reset: str, expected: int) -> None:
+    assert first_position(ends(2, 8, 10), 11, IntervalSettings(offset_reset=reset)) == expected
 
 
 @pytest.mark.parametrize(("reset", "expected"), [("earliest", 2), ("latest", 8)])

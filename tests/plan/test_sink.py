@@ -205,6 +205,15 @@ def test_first_plan_carries_on_the_consumer_group(world: World) -> None:
     assert [r.start for r in planned.plan.row.ranges] == [6, 2]
 
 
+def test_topic_recreated_since_the_consumer_group_committed_is_read_from_its_beginning(world: World) -> None:
+    world.group = {ZERO: 50}
+    commit(world, plan(world))
+    assert world.offsets == {ZERO: 10, ONE: 5}
+    world.ends[ZERO] = PartitionEnds("id", 0, 70, 70)
+    plan(world)
+    assert [(part.start, part.end) for part in world.rows[1].ranges] == [(10, 70), (5, 5)]
+
+
 def test_added_partition_begins_at_its_earliest(world: World) -> None:
     world.settings = replace(world.settings, offset_reset="latest")
     world.offsets = {ZERO: 10}
