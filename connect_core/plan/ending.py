@@ -33,7 +33,7 @@ def end_sink_interval(
     ``kept``: the positions the target keeps, read after the fence. ``home``: the
     configuration that reaches the interval's target, if it is not the current one.
     """
-    if (yield from _is_marked(run, row, home)):
+    if (yield from _commit_marked(run, row, home)):
         return True
     starts = {part.topic_partition: part.start for part in row.ranges}
     reached = {part: max(start, (kept or {}).get(part, start)) for part, start in starts.items()}
@@ -49,12 +49,12 @@ def end_lost_interval(run: Run, row: IntervalRow, reason: str, gone: tuple[LostR
 
     ``gone``: what the next plan cannot notice any more; it is recorded, unless the target proves that it was committed.
     """
-    if not (yield from _is_marked(run, row)):
+    if not (yield from _commit_marked(run, row)):
         yield from AbandonInterval(row.key, run.mine, reason, gone)
 
 
-def _is_marked(run: Run, row: IntervalRow, home: Mapping[str, str] | None = None) -> Steps[bool]:
-    """Commit the interval if its marker proves it; otherwise leave an abort mark."""
+def _commit_marked(run: Run, row: IntervalRow, home: Mapping[str, str] | None = None) -> Steps[bool]:
+    """Commit the interval if its marker proves it, otherwise leave an abort mark → whether it is committed."""
     marker = yield from ReadTargetMarker(row.key, home)
     if marker is None:
         marker = yield from AbandonTarget(replace(row.key, epoch=run.mine), None, home)
