@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from connect_core.api import SchemaBuilder
 from connect_core.errors import ConnectError, DataError
 from tests.connectors.jdbc.servers import Server
-from tests.connectors.jdbc.sink_runs import SinkRun, order
+from tests.connectors.jdbc.sink_runs import SinkRun, order, record, struct
 
 pytestmark = pytest.mark.servers
 
@@ -100,3 +101,32 @@ def test_a_key_that_somebody_else_is_inserting_is_waited_for(postgresql: Server)
         put(run, {1: "ours", 2: "b"})
         committing.join()
     assert dict(run.rows()) == {1: "ours", 2: "b"}
+
+
+TEXTS = (
+    SchemaBuilder.struct()
+    .field("id", SchemaBuilder.string().build())
+    .field("label", SchemaBuilder.string().build())
+    .build()
+)
+FIRST, SAME = "6f1c1f0a-31b1-4a36-9f2b-2d4f3f1f6e0a", "6F1C1F0A-31B1-4A36-9F2B-2D4F3F1F6E0A"
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("mode", ["upsert", "update"])
+@pytest.mark.parametrize(
+    ("type", "keys"), [("uuid", (FIRST, SAME)), ("char(5)", ("a", "a ")), ("inet", ("10.0.0.1", "10.0.0.1/32"))]
+)
+def test_the_last_of_keys_that_the_database_takes_for_equal_is_kept(
+    postgresql: Server, type: str, keys: tuple[str, str], mode: str, known: bool
+) -> None:
+    """The order of the texts has no influence: each of the two is written last once."""
+    postgresql.execute(f"CREATE TABLE orders (id {type} PRIMARY KEY, label text)")
+    run = SinkRun(postgresql, {**UPSERT, "insert.mode": mode})
+    if known:
+        postgresql.execute(f"INSERT INTO orders VALUES ('{keys[0]}', 'old')")
+    for given_keys in (keys, keys[::-1]):
+        begin = max(run.positions.values(), default=0)
+        run.put([record(begin + at, struct(TEXTS, id=key, label=f"{begin + at}")) for at, key in enumerate(given_keys)])
+        written = [str(begin + 1)] if known or mode == "upsert" else []
+        assert [label for (label,) in postgresql.rows("SELECT label FROM orders")] == written

@@ -27,6 +27,8 @@ from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 __all__ = ["check_upsert", "copy_into", "insert", "merge", "quoted_table"]
 
 _STAGE = "connect_stage"
+_TWICE = "21000"
+"""SQLSTATE: ON CONFLICT would update a row a second time."""
 _BLOCK = 1 << 20
 _OPTIONS = csv.WriteOptions(include_header=False, quoting_style="needed", batch_size=16_384)
 _TYPES = "SELECT attname, atttypid FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
@@ -75,15 +77,48 @@ def _in_csv(data: pa.Table) -> Iterator[memoryview]:
 
 
 def merge(connection: Connection, write: Write) -> None:
-    """Copy rows into a temporary table, and merge them into the target table by one statement. Raises DBAPIError."""
+    """Copy rows into a temporary table, and merge them into the target table by one statement. Raises DBAPIError.
+
+    Of keys that only the database takes for equal (a UUID in capitals, padded text), the last row counts.
+    """
     target = quoted_table(write.table.name)
-    columns = _listed(write.columns)
+    place = _place(write)
     _execute(
-        connection, f"CREATE TEMPORARY TABLE {_STAGE} ON COMMIT DROP AS SELECT {columns} FROM {target} WITH NO DATA"
+        connection,
+        f"CREATE TEMPORARY TABLE {_STAGE} ON COMMIT DROP AS SELECT {_listed(write.columns)}, 0::bigint AS {place} "
+        f"FROM {target} WITH NO DATA",
     )
-    copy_into(connection, _STAGE, write.data)
-    _execute(connection, _STATEMENTS[write.verb](write, target))
+    copy_into(connection, _STAGE, write.data.append_column(place, pa.array(np.arange(write.data.num_rows))))
+    if write.verb is Verb.UPSERT:
+        _upsert_staged(connection, write, target)
+    else:
+        _execute(connection, _update(write, target) if write.verb is Verb.UPDATE else _delete(write, target))
     _execute(connection, f"DROP TABLE {_STAGE}")
+
+
+def _place(write: Write) -> str:
+    """Return a name that no column has, for the place of a row among those staged."""
+    name = "connect_place"
+    while name in write.columns:
+        name += "_"
+    return name
+
+
+def _upsert_staged(connection: Connection, write: Write, target: str) -> None:
+    """Upsert the staged rows; only the server knows whether keys are equal, and says so after an attempt."""
+    try:
+        with connection.begin_nested():
+            _execute(connection, _upsert(write, target))
+    except DBAPIError as error:
+        if not isinstance(error.orig, psycopg.Error) or error.orig.sqlstate != _TWICE:
+            raise
+        _execute(connection, _upsert(write, target, _last_staged(write)))
+
+
+def _last_staged(write: Write) -> str:
+    """Return the staged rows without those that a later one of an equal key replaces."""
+    keys = _listed(write.keys)
+    return f"(SELECT DISTINCT ON ({keys}) * FROM {_STAGE} ORDER BY {keys}, {_place(write)} DESC) AS stage"
 
 
 def check_upsert(connection: Connection, write: Write) -> None:
@@ -106,14 +141,11 @@ def _update(write: Write, target: str) -> str:
     changes = ", ".join(f"{name} = stage.{name}" for name in _quoted(write.values))
     if not changes:
         return "SELECT 1"
-    return f"UPDATE {target} AS target SET {changes} FROM {_STAGE} AS stage WHERE {_same_key(write)}"
+    return f"UPDATE {target} AS target SET {changes} FROM {_last_staged(write)} WHERE {_same_key(write)}"
 
 
 def _delete(write: Write, target: str) -> str:
     return f"DELETE FROM {target} AS target USING {_STAGE} AS stage WHERE {_same_key(write)}"
-
-
-_STATEMENTS = {Verb.UPSERT: _upsert, Verb.UPDATE: _update, Verb.DELETE: _delete}
 
 
 def _same_key(write: Write) -> str:
