@@ -26,7 +26,10 @@ DECIMAL_DIGITS = 38
 """Precision of columns for Decimals, whose schema has only a scale."""
 
 MOST_PARAMETERS = 10_000
-"""Values in one statement; databases allow between 2,100 and 65,535, and compiling more no longer pays off."""
+"""Values in one statement where the database allows as many: compiling more no longer pays off."""
+
+_MOST_INSERTED = 1000
+"""Rows in one VALUES: SQL Server allows no more."""
 
 _MOST_KEYS = 500
 """Keys looked up by one statement."""
@@ -139,16 +142,19 @@ class GenericDialect:
         return array
 
     def insert(self, connection: Connection, write: Write) -> None:
-        """Insert rows by statements of many rows each."""
-        most = max(1, MOST_PARAMETERS // max(1, len(write.columns)))
-        for chunk in write.chunks(most):
+        """Insert rows by statements of many rows each, or by one for each row where VALUES takes one (Oracle)."""
+        if not connection.dialect.supports_multivalues_insert:
+            row = statement_table(write).insert().values({name: write.bound(name) for name in write.columns})
+            self._execute_many(connection, row, write)
+            return
+        for chunk in write.chunks(_rows_of(connection, len(write.columns), _MOST_INSERTED)):
             statement = _insert(connection, write, chunk.num_rows)
             values = [value for row in zip(*(c.to_pylist() for c in chunk.columns), strict=True) for value in row]
             connection.execute(statement, {f"v{index}": value for index, value in enumerate(values)})
 
     def upsert(self, connection: Connection, write: Write) -> None:
         """Update the existing rows and insert the others: no single statement does both in every database."""
-        for chunk in write.chunks(_MOST_KEYS):
+        for chunk in write.chunks(_rows_of(connection, len(write.keys), _MOST_KEYS)):
             found = self._existing(connection, write, chunk)
             known = pa.array([key in found for key in zip(*_comparable_keys(write, chunk), strict=True)], pa.bool_())
             self.update(connection, replace(write, data=chunk.filter(known)))
@@ -214,6 +220,12 @@ def _uuid_text(value: Any) -> Any:
         return str(UUID(value))
     except (TypeError, ValueError, AttributeError):
         return value
+
+
+def _rows_of(connection: Connection, width: int, most: int) -> int:
+    """Return how many rows of ``width`` values a statement may have, at most ``most``."""
+    values = min(MOST_PARAMETERS, connection.dialect.insertmanyvalues_max_parameters)
+    return max(1, min(most, values // max(1, width)))
 
 
 def _insert(connection: Connection, write: Write, count: int) -> sa.Insert:
