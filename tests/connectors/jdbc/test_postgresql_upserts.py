@@ -57,6 +57,14 @@ def test_without_a_unique_index_or_partition_nothing_is_written(postgresql: Serv
     assert postgresql.rows("SELECT * FROM orders") == []
 
 
+def test_a_table_named_as_the_temporary_one_is_written(postgresql: Server) -> None:
+    postgresql.execute("CREATE TABLE connect_stage (id bigint PRIMARY KEY, label text)")
+    run = SinkRun(postgresql, {**UPSERT, "table.name.format": "connect_stage"})
+    put(run, {1: "a", 2: "b"})
+    put(run, {1: "c", 3: "d"})
+    assert dict(postgresql.rows("SELECT id, label FROM connect_stage")) == {1: "c", 2: "b", 3: "d"}
+
+
 def test_a_view_is_written_through(postgresql: Server) -> None:
     postgresql.execute(CREATE.replace("orders", "stored"), "CREATE VIEW orders AS SELECT * FROM stored")
     run = SinkRun(postgresql, UPSERT)

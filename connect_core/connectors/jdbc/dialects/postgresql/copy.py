@@ -6,7 +6,7 @@ text by the column's own type, so that any type of column can be written. Neithe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,6 @@ from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
 __all__ = ["check_upsert", "copy_into", "insert", "merge", "quoted_table"]
 
-_STAGE = "connect_stage"
 _TWICE = "21000"
 """SQLSTATE: ON CONFLICT would update a row a second time."""
 _BLOCK = 1 << 20
@@ -85,21 +84,29 @@ def merge(connection: Connection, write: Write) -> None:
     place = _place(write)
     _execute(
         connection,
-        f"CREATE TEMPORARY TABLE {_STAGE} ON COMMIT DROP AS SELECT {_listed(write.columns)}, 0::bigint AS {place} "
-        f"FROM {target} WITH NO DATA",
+        f"CREATE TEMPORARY TABLE {_stage(write)} ON COMMIT DROP AS "
+        f"SELECT {_listed(write.columns)}, 0::bigint AS {place} FROM {target} WITH NO DATA",
     )
-    copy_into(connection, _STAGE, write.data.append_column(place, pa.array(np.arange(write.data.num_rows))))
+    copy_into(connection, _stage(write), write.data.append_column(place, pa.array(np.arange(write.data.num_rows))))
     if write.verb is Verb.UPSERT:
         _upsert_staged(connection, write, target)
     else:
         _execute(connection, _update(write, target) if write.verb is Verb.UPDATE else _delete(write, target))
-    _execute(connection, f"DROP TABLE {_STAGE}")
+    _execute(connection, f"DROP TABLE {_stage(write)}")
 
 
 def _place(write: Write) -> str:
     """Return a name that no column has, for the place of a row among those staged."""
-    name = "connect_place"
-    while name in write.columns:
+    return _free_name("connect_place", write.columns)
+
+
+def _stage(write: Write) -> str:
+    """Return the name of the temporary table: it must not hide the target, whose name may have no schema."""
+    return _free_name("connect_stage", [write.table.name.name])
+
+
+def _free_name(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
         name += "_"
     return name
 
@@ -108,7 +115,7 @@ def _upsert_staged(connection: Connection, write: Write, target: str) -> None:
     """Upsert the staged rows; only the server knows whether keys are equal, and says so after an attempt."""
     try:
         with connection.begin_nested():
-            _execute(connection, _upsert(write, target))
+            _execute(connection, _upsert(write, target, _stage(write)))
     except DBAPIError as error:
         if not isinstance(error.orig, psycopg.Error) or error.orig.sqlstate != _TWICE:
             raise
@@ -118,7 +125,7 @@ def _upsert_staged(connection: Connection, write: Write, target: str) -> None:
 def _last_staged(write: Write) -> str:
     """Return the staged rows without those that a later one of an equal key replaces."""
     keys = _listed(write.keys)
-    return f"(SELECT DISTINCT ON ({keys}) * FROM {_STAGE} ORDER BY {keys}, {_place(write)} DESC) AS stage"
+    return f"(SELECT DISTINCT ON ({keys}) * FROM {_stage(write)} ORDER BY {keys}, {_place(write)} DESC) AS stage"
 
 
 def check_upsert(connection: Connection, write: Write) -> None:
@@ -130,7 +137,7 @@ def check_upsert(connection: Connection, write: Write) -> None:
     _execute(connection, f"EXPLAIN {_upsert(write, target, f'{target} WHERE false')}")
 
 
-def _upsert(write: Write, target: str, source: str = _STAGE) -> str:
+def _upsert(write: Write, target: str, source: str) -> str:
     columns, keys = _listed(write.columns), _listed(write.keys)
     changes = ", ".join(f"{name} = excluded.{name}" for name in _quoted(write.values))
     action = f"UPDATE SET {changes}" if changes else "NOTHING"
@@ -145,7 +152,7 @@ def _update(write: Write, target: str) -> str:
 
 
 def _delete(write: Write, target: str) -> str:
-    return f"DELETE FROM {target} AS target USING {_STAGE} AS stage WHERE {_same_key(write)}"
+    return f"DELETE FROM {target} AS target USING {_stage(write)} AS stage WHERE {_same_key(write)}"
 
 
 def _same_key(write: Write) -> str:
