@@ -53,8 +53,9 @@ class Sides:
 
         A worker that is killed may leave a task's status behind, which stays as long as the connector is stopped.
         """
-        is_leftover = self.there.is_to_stop and (self.origin.age or 0.0) > _LEFTOVER_SECONDS
-        return self.there.is_stopped or (self.origin.state is not None and is_leftover)
+        has_had_time = self.origin.is_here or (self.origin.age or 0.0) > _LEFTOVER_SECONDS
+        is_leftover = self.origin.state is not None and self.there.is_to_stop and has_had_time
+        return self.there.is_stopped or is_leftover
 
     @property
     def is_stopped_here(self) -> bool:

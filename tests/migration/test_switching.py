@@ -198,8 +198,20 @@ def test_a_status_that_a_killed_worker_left_behind_delays_a_switch(
     there.connectors["a"].has_leftover = True
     with pytest.raises(RetriableError, match="waiting for its tasks there to end"):
         switch(harness, there, seconds=0.0)
-    monkeypatch.setattr(steps, "_LEFTOVER_SECONDS", 0.0)
-    assert switch(harness, there) == [Step.TAKE_OFFSETS, Step.START_HERE, Step.END]
+    reached: list[Step] = []
+
+    def die_with_offsets(step: Step) -> None:
+        reached.append(step)
+        if step is Step.TAKE_OFFSETS:
+            raise Died
+
+    with monkeypatch.context() as later:
+        later.setattr(steps, "_LEFTOVER_SECONDS", 0.0)
+        with there.api() as api, pytest.raises(Died):
+            Switch(harness.herder, api, "a", sleep=lambda seconds: None).run(die_with_offsets)
+    assert reached == [Step.TAKE_OFFSETS]
+    # Once its offsets are taken, it has had its time to end.
+    assert switch(harness, there) == [Step.START_HERE, Step.END]
     assert (there.connectors["a"].state, here(harness)) == ("STOPPED", "PAUSED")
 
 
