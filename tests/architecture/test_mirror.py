@@ -35,7 +35,7 @@ BEHAVIOURS = {
     "connectors/filesystem/hive": "metastore",
     "connectors/filesystem/storages/hdfs": "kills",
     "connectors/filesystem/storages/s3": "aliases faults kills",
-    "connectors/iceberg": "commits compaction rest_catalog sql_catalog upsert_commits",
+    "connectors/iceberg": "commits compaction glue_catalog rest_catalog sql_catalog upsert_commits",
     "connectors/jdbc": "checked_address postgresql_copy postgresql_secrets postgresql_upserts sink_executions "
     "sink_lanes sink_restored sink_transactions source_clusters source_elsewhere source_late source_modes source_types "
     "two_deployments",
