@@ -31,12 +31,13 @@ _MOST_DOUBLINGS = 10
 class ConnectorLoop:
     """Runs one connector in a separate thread until asked to stop.
 
-    ``runner`` starts Spark when the first interval has work.
+    ``runner`` starts Spark when the first interval has work. ``on_gone``: called in the thread, before it ends because
+    the connector is no longer stored.
     """
 
     worker: ConnectorWorker
     runner: TaskRunner
-    on_gone: Callable[[str], None] = lambda name: None
+    on_gone: Callable[[], None] = lambda: None
     _stopping: threading.Event = field(default_factory=threading.Event)
     _wake: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
@@ -69,18 +70,25 @@ class ConnectorLoop:
         try:
             while not self._stopping.is_set():
                 try:
-                    if self._run_once().wait:
-                        self._await_work()
+                    if not self._goes_on():
+                        return
                     failures = 0
-                except NotFoundError:
-                    self.on_gone(self.worker.name)
-                    return
                 except Exception as error:
                     # As Airflow does, try a run again after any error.
                     self._pause(self._report(error, min(_FIRST_RETRY_SECONDS * 2**failures, _LAST_RETRY_SECONDS)))
                     failures = min(failures + 1, _MOST_DOUBLINGS)
         finally:
             self.worker.close()
+
+    def _goes_on(self) -> bool:
+        """Run, and wait until there is work again → whether the connector is still stored."""
+        try:
+            if self._run_once().wait:
+                self._await_work()
+        except NotFoundError:
+            self.on_gone()
+            return False
+        return True
 
     def _report(self, error: Exception, delay: float) -> float:
         """Log the error of a run → the seconds to wait before the next one: ``delay`` if the error may be temporary."""

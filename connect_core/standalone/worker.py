@@ -120,7 +120,11 @@ def open_standalone(settings: WorkerSettings, session: ProcessSession) -> Standa
         worker = ConnectorWorker(settings, database, name, identity)
         return ConnectorLoop(worker, _ChosenRunner(worker, session))
 
-    return StandaloneWorker(settings, database, StandaloneScheduler(make_loop), session, lock)
+    def is_stored(name: str) -> bool:
+        with database.read() as connection:
+            return connectors.find(connection, name) is not None
+
+    return StandaloneWorker(settings, database, StandaloneScheduler(make_loop, is_stored), session, lock)
 
 
 def _lock(settings: WorkerSettings) -> ProcessLock | None:

@@ -101,7 +101,7 @@ class _NoLoops(StandaloneScheduler):
     """Starts nothing: the test runs the connector itself."""
 
     def __init__(self) -> None:
-        super().__init__(lambda name: None)  # type: ignore[arg-type, return-value]
+        super().__init__(lambda name: None, lambda name: True)  # type: ignore[arg-type, return-value]
 
     def deploy(self, connector: str) -> None:
         """Leave it to the test."""
