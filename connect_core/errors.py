@@ -31,6 +31,7 @@ from typing import Any
 
 __all__ = [
     "JAVA_NAMES",
+    "PLUGIN_ERRORS",
     "AlreadyExistsError",
     "AttemptError",
     "BadRequestError",
@@ -198,6 +199,9 @@ class NullValueError(ConnectError, TypeError):
 class IllegalStateError(ConnectError, RuntimeError):
     """A call is out of order, as in Java's IllegalStateException."""
 
+
+PLUGIN_ERRORS = (Exception, SystemExit)
+"""What a plugin's code may raise: one that is broken, or ends the process, must not take others with it."""
 
 JAVA_NAMES: dict[str, type[ConnectError]] = {
     "AlreadyExistsException": AlreadyExistsError,

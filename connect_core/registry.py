@@ -22,7 +22,7 @@ from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.sink import SinkConnector
 from connect_core.api.source import SourceConnector
 from connect_core.api.transform import Predicate, Transformation
-from connect_core.errors import ConfigError, ConnectError, MissingLibraryError
+from connect_core.errors import PLUGIN_ERRORS, ConfigError, ConnectError, MissingLibraryError
 
 __all__ = [
     "ENTRY_POINTS",
@@ -178,6 +178,17 @@ class Plugin:
         """Import the class. Raise ConnectError if that fails."""
         return _import(self.name, self.target, self.distribution)
 
+    def create(self) -> Any:
+        """Import the class and return a new object of it. Raise ConnectError if its code fails."""
+        found = self.load()
+        try:
+            return found()
+        except ConnectError:
+            raise
+        except PLUGIN_ERRORS as error:
+            text = f"Plugin {self.name} of {self.distribution} cannot be created: {type(error).__name__}: {error}"
+            raise ConnectError(f"{text}. Ask the authors of its distribution.") from error
+
 
 class PluginSource(Protocol):
     """Finds plugins that are not Python distributions."""
@@ -241,6 +252,10 @@ class Registry:
     def load(self, kind: PluginKind, name: str, *, aliases: bool = True) -> PluginClass:
         """Import and return the class with this name. Raise ConfigError or ConnectError."""
         return self.find(kind, name, aliases=aliases).load()
+
+    def create(self, kind: PluginKind, name: str) -> Any:
+        """Import the class with this name and return a new object of it. Raise ConfigError or ConnectError."""
+        return self.find(kind, name).create()
 
     def describe(self, name: str) -> Plugin | None:
         """Return the plugin of any kind with this name, or ``None``."""
@@ -330,10 +345,11 @@ def _import(name: str, target: str, distribution: str) -> PluginClass:
     extra = next((extra for package, extra in _EXTRAS.items() if module.startswith(package)), None)
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except PLUGIN_ERRORS as error:
         if extra is not None and isinstance(error, ModuleNotFoundError):
             raise MissingLibraryError(error.name, extra) from error
-        text = f"Plugin {name} of {distribution} cannot be loaded from {target}: {error}"
+        reason = str(error) if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: {error}"
+        text = f"Plugin {name} of {distribution} cannot be loaded from {target}: {reason}"
         raise ConnectError(f"{text}. Reinstall its distribution.") from error
     if not isinstance(found, type):
         raise ConnectError(f"Plugin {name} of {distribution} is not a class: {target}")

@@ -137,7 +137,7 @@ class ConnectorConfig:
 
     def connector(self) -> Connector:
         """Return a new connector, not yet started."""
-        made: Connector = self.plugin.load()()
+        made: Connector = self.plugin.create()
         return made
 
     # -- the flow ------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class ConnectorConfig:
     def header_converter(self) -> HeaderConverter:
         """Return a new converter of headers, configured."""
         name, settings = self.converter_properties("header.converter")
-        made: HeaderConverter = registry().load(PluginKind.HEADER_CONVERTER, name)()
+        made: HeaderConverter = registry().create(PluginKind.HEADER_CONVERTER, name)
         made.configure({**settings, "converter.type": "header"})
         return made
 
@@ -178,7 +178,7 @@ class ConnectorConfig:
 
     def unconfigured_converter(self, name: str) -> Converter:
         """Return a converter with the worker's limits set. Raise ConfigError for an unknown class."""
-        made: Converter = registry().load(PluginKind.CONVERTER, name)()
+        made: Converter = registry().create(PluginKind.CONVERTER, name)
         if self.worker is not None:
             made.limits = self.worker.limits()
         return made

@@ -259,7 +259,7 @@ def _typed(config: Mapping[str, str | None]) -> Iterable[str]:
 def _passwords(kind: PluginKind, name: str | None) -> frozenset[str]:
     """Return the PASSWORD settings of a plugin; none if its definition is not available."""
     try:
-        definition: ConfigDef = registry().load(kind, (name or "").strip())().config()
+        definition: ConfigDef = registry().create(kind, (name or "").strip()).config()
         return frozenset(key.name for key in definition.config_keys().values() if key.type is ConfigType.PASSWORD)
     except ConnectError:
         return frozenset()

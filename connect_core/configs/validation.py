@@ -80,7 +80,7 @@ def validate(
     except VersionMissingError as error:
         infos = _without_version(plugin, config, worker, str(error))
         return Hiding.of(raw, config, providers.secrets(raw, owner)).hide(infos)
-    connector: Connector = plugin.load()()
+    connector: Connector = plugin.create()
     definition = _definition(plugin, config, worker)
     values = definition.validate_all(config)
     _check(connector, config, values, worker)
@@ -155,7 +155,7 @@ def plugin_config(name: str) -> list[ConfigKeyInfo] | None:
     plugin = registry().describe(name)
     if plugin is None:
         return None
-    definition: ConfigDef = plugin.load()().config()
+    definition: ConfigDef = plugin.create().config()
     keys = dict(definition.config_keys())
     if plugin.kind is PluginKind.CONNECTOR:
         shared = _DEFINITIONS[plugin.type](Defaults(plugin.version), class_resolver(aliases=True))

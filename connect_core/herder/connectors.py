@@ -262,7 +262,7 @@ def get_tasks(herder: Herder, name: str) -> list[TaskInfo]:
 def _task_class(config: Mapping[str, str]) -> str:
     """Return the full name of the task class, in the package of the connector's, as Connect would write it."""
     plugin = registry().find(PluginKind.CONNECTOR, config["connector.class"].strip())
-    task: type = plugin.load()().task_class()
+    task: type = plugin.create().task_class()
     package = plugin.name.rpartition(".")[0] or task.__module__
     return f"{package}.{task.__name__}"
 

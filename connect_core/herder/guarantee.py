@@ -20,9 +20,8 @@ def declared_guarantee(config: Mapping[str, str]) -> Guarantee:
 def _declared(settings: tuple[tuple[str, str], ...]) -> Guarantee:
     config = dict(settings)
     try:
-        found: Guarantee = (
-            registry().load(PluginKind.CONNECTOR, config.get("connector.class", "").strip())().guarantee(config)
-        )
+        connector = registry().create(PluginKind.CONNECTOR, config.get("connector.class", "").strip())
+        found: Guarantee = connector.guarantee(config)
     except Exception:
         # This is a plugin's own code: no error of it may break the list of all connectors.
         return Guarantee(Delivery.UNKNOWN)

@@ -154,7 +154,7 @@ def _stopped(herder: Herder, name: str) -> ConnectorState:
 
 
 def _connector(state: ConnectorState) -> Connector:
-    made: Connector = registry().load(PluginKind.CONNECTOR, state.config["connector.class"].strip())()
+    made: Connector = registry().create(PluginKind.CONNECTOR, state.config["connector.class"].strip())
     return made
 
 

@@ -12,7 +12,7 @@ from functools import cache, partial
 from importlib import metadata
 from typing import Any
 
-from connect_core.errors import ConfigError
+from connect_core.errors import PLUGIN_ERRORS, ConfigError
 from connect_core.schema_registry.apicurio import GlobalIdCodec
 from connect_core.schema_registry.codecs import ConfluentCodec, GlueCodec, IdCodec, NumberCodec
 from connect_core.schema_registry.subjects import STRATEGIES, SubjectNameStrategy
@@ -60,7 +60,7 @@ def _announced(group: str, key: str, name: str, built_in: Mapping[str, Any]) -> 
     try:
         made: Callable[[], Any] = known[name].load()
         return made
-    except (ImportError, AttributeError) as error:
+    except PLUGIN_ERRORS as error:
         raise ConfigError(key, name, f"it cannot be loaded: {error}; reinstall its package") from error
 
 

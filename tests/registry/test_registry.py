@@ -10,7 +10,7 @@ import pytest
 
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.registry import KAFKA_VERSION, PluginKind, Registry, registry
-from tests.registry.wheels import install, registry_of
+from tests.registry.wheels import SOURCE, install, registry_of
 
 KAFKA = "org.apache.kafka.connect."
 TRANSCRIPT = Path(__file__).parents[1] / "rest" / "transcript.json"
@@ -136,6 +136,44 @@ def test_broken_plugin_is_left_out_of_the_list(wheels: Path, caplog: pytest.LogC
     assert "acme-broken" in caplog.text
     with pytest.raises(ConnectError, match=r"GoneConnector of acme-broken cannot be loaded"):
         found.load(PluginKind.CONNECTOR, "Gone")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("acme-raising", "raise ValueError('no licence')"),
+        ("acme-ending", "raise SystemExit('no licence')"),
+        ("acme-unreadable", "def (:"),
+    ],
+)
+def test_plugin_whose_module_fails_in_any_way_leaves_the_others_in_the_list(wheels: Path, name: str, code: str) -> None:
+    install(wheels, name, {"com.acme.FailingConnector": "FailingConnector"}, code)
+    found = registry_of(wheels)
+    names = [plugin.name for plugin in found.plugins()]
+    assert f"{KAFKA}file.FileStreamSourceConnector" in names
+    assert "com.acme.FailingConnector" not in names
+    with pytest.raises(ConnectError, match=rf"FailingConnector of {name} cannot be loaded .*(Error|SystemExit): "):
+        found.load(PluginKind.CONNECTOR, "Failing")
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        (
+            "acme-abstract",
+            SOURCE.replace("    def stop(self): ...\n    def config", "    def config"),
+            "abstract method",
+        ),
+        ("acme-refusing", f"{SOURCE}    def __init__(self): raise OSError('no licence')\n", "OSError: no licence"),
+        ("acme-leaving", f"{SOURCE}    def __init__(self): raise SystemExit('gone')\n", "SystemExit: gone"),
+        ("acme-asking", f"{SOURCE}    def __init__(self, more): ...\n", "missing 1 required positional argument"),
+    ],
+)
+def test_plugin_that_cannot_be_created_is_named(wheels: Path, name: str, code: str, reason: str) -> None:
+    install(wheels, name, {"com.acme.OrdersConnector": "OrdersSourceConnector"}, code)
+    found = registry_of(wheels)
+    with pytest.raises(ConnectError, match=rf"OrdersConnector of {name} cannot be created: .*{reason}"):
+        found.create(PluginKind.CONNECTOR, "Orders")
 
 
 def test_class_without_interface_is_refused(wheels: Path) -> None:

@@ -42,7 +42,7 @@ from connect_core.connectors.filesystem.storages import (
     S3Storage,
     Storage,
 )
-from connect_core.errors import ConfigError
+from connect_core.errors import PLUGIN_ERRORS, ConfigError
 
 __all__ = ["FORMATS", "PARTITIONERS", "STORAGES", "Choice", "storage_of"]
 
@@ -84,7 +84,7 @@ class Choice(Generic[Chosen]):
             raise ConfigError(key, name, f"choose one of {names}, or install the package that provides it")
         try:
             found = known[name].load()
-        except (ImportError, AttributeError) as error:
+        except PLUGIN_ERRORS as error:
             raise ConfigError(key, name, f"it cannot be loaded: {error}; reinstall its package") from error
         if not (isinstance(found, type) and issubclass(found, self.contract)):
             text = f"{known[name].value} is not a {self.contract.__name__}; ask the authors of its package"
