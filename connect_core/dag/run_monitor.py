@@ -24,8 +24,6 @@ from connect_core.store.waiting import AirflowRun
 __all__ = ["RunMonitor"]
 
 _LOG = logging.getLogger(__name__)
-_PASSING = (ConnectError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""Errors that must not end the loop or the watcher beside it, including those of unexpected responses."""
 _REST_AFTER_WORK = 2.0
 """Pause after a look, as a multiple of its duration: a large deployment must not keep Airflow busy."""
 
@@ -128,7 +126,8 @@ async def _repeat(act: Callable[[], None], rest: float = 0.0) -> None:
         began = time.monotonic()
         try:
             await in_thread(act)
-        except _PASSING as error:
+        except Exception as error:
+            # Whatever it is must not end the loop, nor the watcher beside it.
             trace = None if isinstance(error, ConnectError) else error
             _LOG.warning("The run monitor continues after an error: %s", error, exc_info=trace)
         took = time.monotonic() - began

@@ -36,6 +36,9 @@ async def in_thread(call: Callable[[], Result]) -> Result:
             result = call()
         except BaseException as raised:
             error = raised
+        if isinstance(error, SystemExit):
+            # From here it would end the loop, and with it the waits of all connectors.
+            error = RuntimeError(f"A plugin tried to end the process: SystemExit: {error}")
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, result, error)
 

@@ -73,8 +73,8 @@ class ConnectorLoop:
                     if not self._goes_on():
                         return
                     failures = 0
-                except Exception as error:
-                    # As Airflow does, try a run again after any error.
+                except BaseException as error:
+                    # As Airflow does, try a run again after any error: a plugin may even try to end the process.
                     self._pause(self._report(error, min(_FIRST_RETRY_SECONDS * 2**failures, _LAST_RETRY_SECONDS)))
                     failures = min(failures + 1, _MOST_DOUBLINGS)
         finally:
@@ -90,7 +90,7 @@ class ConnectorLoop:
             return False
         return True
 
-    def _report(self, error: Exception, delay: float) -> float:
+    def _report(self, error: BaseException, delay: float) -> float:
         """Log the error of a run → the seconds to wait before the next one: ``delay`` if the error may be temporary."""
         name = self.worker.name
         if self._stopping.is_set():

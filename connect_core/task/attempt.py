@@ -24,6 +24,9 @@ def run_task(plan: TaskPlan) -> TaskResult:
     try:
         reach("K3", plan.key.connector)
         result = run(plan, base)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # Also a plugin that tries to end the process, and a library in Rust that panics.
         result = failed(base, plan, error)
     return replace(result, ended=datetime.now(UTC))

@@ -15,7 +15,7 @@ from connect_core.task.tolerance import class_name
 __all__ = ["error_of", "failed", "outcome_of"]
 
 
-def failed(base: TaskResult, plan: TaskPlan, error: Exception) -> TaskResult:
+def failed(base: TaskResult, plan: TaskPlan, error: BaseException) -> TaskResult:
     """Return the result of an attempt that ended with an error."""
     clean = _redaction_of(plan).clean(error)
     return replace(base, outcome=outcome_of(clean), error=error_of(clean))

@@ -23,6 +23,7 @@ RIMS = {
     "connect_core/configs/secrets.py": "plugin code raises whatever it likes; lists show all connectors",
     "connect_core/connectors/filesystem/storages/hdfs/client.py": "hands the error of a thread to the one that waits",
     "connect_core/dag/factory.py": "one connector's schedule must not take the DAGs of others down",
+    "connect_core/dag/run_monitor.py": "what one look came to must not end the watcher beside it",
     "connect_core/dag/service.py": "a service goes on, whatever one round of it came to",
     "connect_core/dag/serving.py": "one request nobody foresaw must not end the service of all others",
     "connect_core/dag/threads.py": "hands the error of a thread to the one that waits",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from connect_core.dag.airflow_tasks import OpenTask
 from connect_core.dag.lost_runs import is_lost, seconds_until_lost
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
-from connect_core.dag.run_monitor import RunMonitor
+from connect_core.dag.run_monitor import RunMonitor, _repeat
 from connect_core.errors import RetriableError
 from connect_core.herder.observer import Observer
 from connect_core.herder.stalls import Cause, Deployment, stall_of
@@ -193,6 +194,27 @@ def test_deaf_airflow_is_told_and_the_watcher_still_reports(scene: Scene) -> Non
     assert (parts[reports.WATCHER].worked_age or 0.0) < 5
     # What was known to wait still waits.
     assert scene.facts().waiting is not None
+
+
+def test_an_error_nobody_foresaw_ends_neither_the_monitor_nor_the_watcher(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def ask() -> None:
+        asked.append(1)
+        raise AttributeError("'NoneType' object has no attribute 'get'")
+
+    monkeypatch.setattr("connect_core.dag.run_monitor.LOOK_SECONDS", 0.01)
+
+    async def work() -> None:
+        working = asyncio.create_task(_repeat(ask))
+        while len(asked) < 3:
+            assert not working.done()
+            await asyncio.sleep(0.01)
+        working.cancel()
+
+    asyncio.run(asyncio.wait_for(work(), 10))
 
 
 def test_many_tasks_come_in_pages(scene: Scene) -> None:

@@ -195,6 +195,20 @@ def test_wait_of_a_polled_source_ends_after_its_interval() -> None:
     watch(harness, body)
 
 
+def test_a_plugin_that_ends_the_process_ends_no_wait_of_others() -> None:
+    harness = Harness()
+    harness.checks = {name: WaitState(Check.LATEST) for name in ("ending", "a")}
+
+    async def body(watcher: Watcher) -> None:
+        waits = [asyncio.create_task(watcher.wait(name)) for name in ("ending", "a")]
+        await asyncio.sleep(20 * TICK)
+        harness.data = {"a"}
+        await waits[1]
+        waits[0].cancel()
+
+    watch(harness, body)
+
+
 def test_wait_of_a_source_is_not_held_up_by_hanging_ones() -> None:
     harness = Harness()
     harness.hang.clear()

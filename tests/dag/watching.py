@@ -63,9 +63,11 @@ class Harness:
         return False
 
     def source_has_data(self, connector: str) -> bool:
-        """Whether it has data; hangs when told to."""
+        """Whether it has data; hangs, or tries to end the process, when told to."""
         if connector.startswith("hanging"):
             self.hang.wait(LONG)
+        if connector.startswith("ending"):
+            raise SystemExit("no licence")
         return connector in self.data
 
     def observe(self) -> None:
