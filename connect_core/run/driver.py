@@ -217,8 +217,8 @@ def _repeating(seconds: float, action: Callable[[], Any]) -> Iterator[None]:
         while not over.wait(seconds):
             try:
                 action()
-            except ConnectError as error:
-                _LOG.warning("%s", error)
+            except Exception as error:
+                _LOG.warning("%s", error, exc_info=None if isinstance(error, ConnectError) else error)
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()

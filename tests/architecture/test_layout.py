@@ -41,6 +41,7 @@ RIMS = {
     "connect_core/task/attempt.py": "task edge",
     "connect_core/task/planned_source.py": "task edge: what it has committed stands",
     "connect_core/task/tolerance.py": "record edge",
+    "connect_core/run/driver.py": "lease, sign of life and stop requests go on, whatever one of them came to",
     "connect_core/run/probe.py": "one connector's code and settings must not stop the look at all others",
     "connect_core/standalone/session.py": "why Spark did not start is raised where it is needed",
     "connect_core/standalone/loop.py": "what a run ended by, whatever it was, is logged and it is tried again",

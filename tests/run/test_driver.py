@@ -64,6 +64,7 @@ class RenewingWorker(Worker):
     """Tells of each renewal; giving the lease back takes some time."""
 
     renewals: int = 0
+    fails_at: int = 0
     renewals_when_given_back: tuple[int, int] = (0, 0)
 
     def handlers(self) -> Mapping[type[fx.Effect[Any]], Callable[[Any], Any]]:
@@ -71,6 +72,8 @@ class RenewingWorker(Worker):
 
     def renew_lease(self, holder: str, seconds: float) -> None:
         self.renewals += 1
+        if self.renewals == self.fails_at:
+            raise AttributeError("nobody foresaw this")
 
     def _give_back(self, effect: fx.ReleaseLease) -> None:
         before = self.renewals
@@ -85,6 +88,13 @@ def test_a_lease_is_not_renewed_while_it_is_given_back(monkeypatch: pytest.Monke
         time.sleep(0.2)
     before, after = worker.renewals_when_given_back
     assert before == after > 2
+
+
+def test_a_lease_is_renewed_after_an_error_nobody_foresaw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver_module, "_LEASE_SECONDS", 0.04)
+    world, worker = World(ConnectorType.SINK), RenewingWorker(fails_at=1)
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        eventually(lambda: worker.renewals, lambda renewals: renewals > 3, 10)
 
 
 @dataclass
