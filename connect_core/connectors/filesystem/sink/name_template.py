@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from connect_core.connectors.filesystem.partitioners.hive import NO_VALUE
@@ -42,7 +43,9 @@ class NameTemplate:
         if not all(_TEXT.match(text) for text in texts) or _is_hidden(given):
             text = "write a path below the root, no part of of which is empty or begins with a period or an underscore"
             raise ConfigError(key, given, text)
-        return cls(tuple(texts), tuple((name, value or "") for name, _, value in found))
+        variables = tuple((name, value or "") for name, _, value in found)
+        _check_apart(key, given, texts, variables)
+        return cls(tuple(texts), variables)
 
     @property
     def needs_time(self) -> bool:
@@ -77,6 +80,22 @@ def _check_variable(key: str, given: str, variable: tuple[str, str, str]) -> Non
             "topic, partition and start_offset (these two also with padding=true), timestamp with unit=yyyy, MM, dd, HH"
         )
         raise ConfigError(key, given, f"{name} is not a variable of this form; there are {known}")
+
+
+def _check_apart(key: str, given: str, texts: Sequence[str], variables: Sequence[tuple[str, str]]) -> None:
+    """Raise ConfigError if digits of one variable could be those of another: 1 and 23 would be 12 and 3."""
+    before, between = "", ""
+    for (name, value), text in zip(variables, texts, strict=False):
+        between += text
+        if name == "timestamp" or (name in _DIGITS and value == "true"):
+            # Its width is fixed: it neither takes digits of others nor separates them.
+            continue
+        if before and not re.search(r"\D", between):
+            remedy = (
+                f"files could have the same name; separate {{{{{before}}}}} and {{{{{name}}}}} by other than digits"
+            )
+            raise ConfigError(key, given, f"{remedy}: {{{{{before}}}}}-{{{{{name}}}}}")
+        before, between = name, ""
 
 
 def _is_hidden(given: str) -> bool:

@@ -133,12 +133,24 @@ def test_parquet_of_values_alone(tmp_path: Path) -> None:
         ({"aws.sts.role.arn": "arn:aws:iam::1:role/x"}, "aws.sts.role.arn", "assume the role"),
         ({"timestamp.source": "header", "file.name.template":
           "{{timestamp:unit=yyyy}}{{topic}}{{partition}}{{start_offset}}"}, "timestamp.source", "wallclock, event"),
+        ({"file.name.template": "{{topic}}/{{partition}}{{start_offset}}"}, "file.name.template", "the same name"),
+        ({"file.name.template": "{{topic}}{{partition}}/{{start_offset}}"}, "file.name.template", "the same name"),
+        ({"file.name.template": "{{topic}}/{{partition}}{{timestamp:unit=HH}}7{{start_offset}}"},
+         "file.name.template", "separate {{partition}} and {{start_offset}}"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_kept_is_refused_by_key_value_and_remedy(given: dict[str, str], key: str, message: str) -> None:
     found = errors_of(AivenKafkaConnectS3SinkConnector(), {**PLAIN, **given})
     assert list(found) == [key]
     assert message in found[key][0]
+
+
+def test_numbers_of_a_fixed_width_need_nothing_between_them(tmp_path: Path) -> None:
+    template = "{{partition:padding=true}}{{start_offset:padding=true}}{{topic}}"
+    names = exported(
+        AivenKafkaConnectS3SinkConnector(), {**PLAIN, "file.name.template": template}, tmp_path, [record(7, "a")]
+    )
+    assert names == [f"my-bucket/{3:010d}{7:020d}topic1"]
 
 
 def test_dates_of_a_prefix_are_those_of_the_day(tmp_path: Path) -> None:
