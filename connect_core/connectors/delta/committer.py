@@ -17,7 +17,7 @@ from connect_core.connectors.delta.compacting import obstacle
 from connect_core.connectors.delta.config import PATH
 from connect_core.connectors.delta.recount import DeltaRecounts
 from connect_core.connectors.delta.sources import sized_files
-from connect_core.connectors.delta.tables import ONE_TRY, Tables, delta_errors, ensure_updatable
+from connect_core.connectors.delta.tables import ONE_TRY, Tables, delta_errors, ensure_updatable, ensure_writable
 from connect_core.connectors.delta.upserts import REWRITE, Upsert, remove_copies
 from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.compaction import Compaction
@@ -73,6 +73,7 @@ class DeltaCommitter(LakeCommitter):
         """Commit the version after that of ``table``. Raises ConflictError if there is one."""
         summary, found = self.summary(decision), None
         files = self._tables.files(self._tables.places.table(name))
+        ensure_writable(name, table)
         if "keys" in content:
             ensure_updatable(name, table)
             place = decision["incarnation"], decision["sequence"]

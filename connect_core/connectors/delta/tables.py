@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable
@@ -24,12 +26,17 @@ from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import creatable, merged_schema, plain_field
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
-__all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors", "ensure_keys", "ensure_updatable"]
+__all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors", "ensure_keys", "ensure_updatable", "ensure_writable"]
 
 _TRIES = 20
 _PAUSE = 0.05
+_CONSTRAINT = "delta.constraints."
+_COMPUTED = ("delta.generationExpression", "delta.identity.", "delta.invariants")
+"""In the metadata of columns."""
 _TRIED_AGAIN = re.compile(r"after [1-9][0-9]* retries")
 """What delta-rs says of a request to a store that may succeed later; reading a log it raises a DeltaError about it."""
+_UNSUPPORTED = "Unsupported table features"
+"""What delta-rs says of a table's features for writers that it lacks, as if another writer were first."""
 ONE_TRY = 0
 """How often delta-rs itself retries a commit: not at all, as it would not repeat the caller's check."""
 
@@ -40,6 +47,10 @@ def delta_errors(what: str) -> Iterator[None]:
     try:
         yield
     except CommitFailedError as error:
+        if _UNSUPPORTED in str(error):
+            # Tried again, it would fail again: no other writer was first.
+            text = f"{what} has features that only other engines write; drop them, or write another table: {error}"
+            raise ConnectError(text) from error
         raise ConflictError(str(error)) from error
     except (OSError, DeltaError) as error:
         # Without its cause, which a trace would show: what a store answered is in it.
@@ -130,6 +141,34 @@ class Tables:
         return True
 
 
+def ensure_writable(name: TableName, table: DeltaTable) -> None:
+    """Raise ConnectError for a table whose readers rely on what delta-rs does not do for files that are added."""
+    found = table.metadata().configuration
+    checked = next((key for key in found if key.startswith(_CONSTRAINT)), None)
+    computed = next(_computed(json.loads(table.schema().to_json())), None)
+    text = None
+    if found.get("delta.columnMapping.mode", "none") != "none":
+        text = "maps the names of its columns, and readers would find nulls; drop the feature columnMapping"
+    elif checked:
+        text = f"has the constraint {checked.removeprefix(_CONSTRAINT)}, which is not checked here; drop it"
+    elif computed:
+        text = f"has a column with {computed}, which is not kept here; replace it by a plain one"
+    if text:
+        raise ConnectError(f"table {name[-1]} {text}, or write another table")
+
+
+def _computed(part: Any) -> Iterator[str]:
+    """Yield what the columns of a schema, as JSON, say of values that a writer has to compute or check."""
+    waiting = [part]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield from (key for key in one.get("metadata") or {} if key.startswith(_COMPUTED))
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+
+
 def ensure_updatable(name: TableName, table: DeltaTable) -> None:
     """Raise ConfigError for a table whose files cannot be read as they are, or may not be removed."""
     protocol, found = table.protocol(), table.metadata().configuration
@@ -155,6 +194,7 @@ def ensure_keys(tables: Tables, names: Sequence[TableName]) -> None:
         if table is not None:
             key_columns_of(name[-1], tables.settings.key, columns_of(table))
             ensure_updatable(name, table)
+            ensure_writable(name, table)
 
 
 def columns_of(table: DeltaTable) -> pa.Schema:

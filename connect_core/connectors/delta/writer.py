@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 
 from connect_core.connectors.delta.data_files import FILE_BYTES, OpenDataFile, begin_data_file
 from connect_core.connectors.delta.partition_rows import PartitionValues, by_columns
-from connect_core.connectors.delta.tables import Tables, columns_of, delta_errors, ensure_updatable
+from connect_core.connectors.delta.tables import Tables, columns_of, delta_errors, ensure_updatable, ensure_writable
 from connect_core.connectors.lake.fitting import fitted
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import Evolution, merged_schema
@@ -127,6 +127,8 @@ class DeltaTableWriter:
             self._is_found = table is not None
             if table is not None and self.tables.settings.lake.upserts:
                 ensure_updatable(self.name, table)
+            if table is not None:
+                ensure_writable(self.name, table)
             self._planned = pa.schema([]) if table is None else columns_of(table)
         return self._planned
 

@@ -167,3 +167,58 @@ def test_files_that_only_a_tasks_machine_has_are_not_committed(lake: Lake) -> No
     (lake.folder / "on-another-machine").rename(data)
     committer.publish(lake.key(), committer.commit(lake.key(), staged))
     assert lake.rows() == [{"a": 1}]
+
+
+def table_of_another_engine(
+    lake: Lake, *features: str, column: dict[str, Any] | None = None, configuration: dict[str, str] | None = None
+) -> None:
+    """Add what another engine may have set to the log of the table, as its next version."""
+    log = lake.folder / "lake" / "t" / "_delta_log"
+    version = len(list(log.glob("*.json")))
+    fields = [{"name": "a", "type": "long", "nullable": True, "metadata": column or {}}]
+    meta = {
+        "id": str(lake.table().metadata().id),
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps({"type": "struct", "fields": fields}),
+        "partitionColumns": [],
+        "configuration": configuration or {},
+        "createdTime": 1,
+    }
+    protocol = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": list(features)}
+    if configuration and "delta.columnMapping.mode" in configuration:
+        protocol = {"minReaderVersion": 2, "minWriterVersion": 5}
+    entries = [{"protocol": protocol}, {"metaData": meta}]
+    (log / f"{version:020d}.json").write_text("\n".join(map(json.dumps, entries)))
+
+
+@pytest.mark.parametrize(
+    ("features", "changes", "message"),
+    [
+        (
+            [],
+            {
+                "configuration": {"delta.columnMapping.mode": "name"},
+                "column": {"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "col-1"},
+            },
+            "table t maps the names of its columns",
+        ),
+        (["checkConstraints"], {"configuration": {"delta.constraints.low": "a < 2"}}, "has the constraint low"),
+        (["generatedColumns"], {"column": {"delta.generationExpression": "1"}}, "delta.generationExpression"),
+        (["invariants"], {"column": {"delta.invariants": "{}"}}, "delta.invariants, which is not kept here"),
+        (["rowTracking", "domainMetadata"], {}, "features that only other engines write.*RowTracking"),
+    ],
+)
+def test_a_table_that_promises_more_than_is_kept_is_refused_at_once(
+    lake: Lake, features: list[str], changes: dict[str, Any], message: str
+) -> None:
+    lake.run(numbered([{"a": 1}]))
+    staged = lake.stage(numbered([{"a": 2}], first=1), sequence=2)
+    table_of_another_engine(lake, *features, **changes)
+    committer, interval = lake.committer(2), lake.key(2, 2)
+    marker = committer.commit(interval, staged)
+    with pytest.raises(ConnectError, match=message) as found:
+        committer.publish(interval, marker)
+    assert not isinstance(found.value, RetriableError)
+    if changes:
+        with pytest.raises(ConnectError, match=message):
+            lake.stage(numbered([{"a": 3}], first=2), sequence=3)
