@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connect_core.connectors.lake.exact import exactly
 from connect_core.connectors.lake.types import Evolution
 from connect_core.errors import DataError
 
@@ -53,7 +54,7 @@ def _cast(array: pa.Array, target: pa.DataType, evolution: Evolution) -> pa.Arra
         return _map(array, target, evolution)
     if _is_guess(array.type, target):
         raise pa.ArrowInvalid(f"{array.type} is no {target}")
-    return array.cast(target)
+    return exactly(array, target)
 
 
 def _is_guess(found: pa.DataType, target: pa.DataType) -> bool:

@@ -107,6 +107,15 @@ def test_a_value_that_does_not_fit_is_refused_alone(lake: Lake, batches: bool) -
     assert [record.kafka_offset for record, _ in lake.reporter.reported] == [2, 3]
 
 
+def test_a_double_becomes_the_nearest_float_but_not_infinite(lake: Lake, batches: bool) -> None:
+    schema = SchemaBuilder.struct().field("a", FLOAT32_SCHEMA).build()
+    lake.run(numbered([Struct.of_values(schema, (0.5,))], value_schema=schema))
+    lake.reporter = Reporter()
+    lake.run(numbered([{"a": 0.1}, {"a": 1e300}, {"a": math.inf}], first=1), sequence=2, batches=batches)
+    assert [record.kafka_offset for record, _ in lake.reporter.reported] == [2]
+    assert [round(row["a"], 6) for row in sorted(lake.rows(), key=lambda row: row["a"])] == [0.1, 0.5, math.inf]
+
+
 def test_a_type_that_delta_lacks_is_named(lake: Lake) -> None:
     schema = SchemaBuilder.struct().field("time", Time.SCHEMA).build()
     with pytest.raises(DataError, match="field time is a time of day"):

@@ -1,10 +1,14 @@
-"""What becomes of rows without values in tables of any format.
+"""What becomes of rows without values, and of other types, in tables of any format.
 
 A test module has a fixture ``lake`` and a class that inherits from the contract.
 """
 
 from __future__ import annotations
 
+import decimal
+
+from connect_core.api import SchemaBuilder, Struct
+from connect_core.api.data import FLOAT64_SCHEMA, Date, Decimal, Instant, Timestamp
 from tests.connectors.contexts import Reporter
 from tests.connectors.lake.table_sink import TableSink, numbered
 
@@ -12,7 +16,7 @@ __all__ = ["RowContract"]
 
 
 class RowContract:
-    """Nulls and empty lists say nothing of a type."""
+    """Nulls and empty lists say nothing of a type, and no type changes a value."""
 
     def test_rows_of_nulls_leave_no_column_beside_others_of_a_new_table(self, lake: TableSink, batches: bool) -> None:
         lake.run([*numbered([{"a": None}], "t"), *numbered([{"a": 1}], "t", 1)], batches=batches)
@@ -30,3 +34,17 @@ class RowContract:
         lake.run(numbered([{"a": []}, {"a": 2}], first=1), sequence=2, batches=batches)
         assert [record.kafka_offset for record, _ in lake.reporter.reported] == [1]
         assert sorted(row["a"] for row in lake.rows()) == [1, 2]
+
+    def test_a_value_that_its_column_would_change_is_refused_alone(self, lake: TableSink, batches: bool) -> None:
+        standing = SchemaBuilder.struct().field("d", FLOAT64_SCHEMA).field("c", Decimal.schema(1))
+        schema = standing.field("day", Date.SCHEMA).build()
+        lake.run(numbered([Struct.of_values(schema, (0.5, decimal.Decimal("0.1"), Instant(0)))], value_schema=schema))
+        other = SchemaBuilder.struct().field("d", Decimal.schema(2)).field("c", FLOAT64_SCHEMA)
+        new = other.field("day", Timestamp.SCHEMA).build()
+        given = [("0.30", 1.5, 0), ("12345678901234567.89", 1.5, 0), ("0.30", 0.15, 0), ("0.30", 1.5, 86_400_001)]
+        values = [Struct.of_values(new, (decimal.Decimal(d), c, Instant(day))) for d, c, day in given]
+        lake.reporter = Reporter()
+        lake.run(numbered(values, first=1, value_schema=new), sequence=2, batches=batches)
+        assert [record.kafka_offset for record, _ in lake.reporter.reported] == [2, 3, 4]
+        kept = sorted((row["d"], str(row["c"]), row["day"].isoformat()) for row in lake.rows())
+        assert kept == [(0.3, "1.5", "1970-01-01"), (0.5, "0.1", "1970-01-01")]
