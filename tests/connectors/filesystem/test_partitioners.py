@@ -250,6 +250,14 @@ def test_a_folder_has_the_hour_of_all_its_records(
     assert found == [moment.strftime("year=%Y/month=%m/day=%d/hour=%H") for moment in at]
 
 
+def test_a_zone_may_be_any_number_of_minutes_away() -> None:
+    partitioner = HourlyPartitioner()
+    partitioner.configure({"timezone": "+00:07", "timestamp.extractor": "RecordField", "timestamp.field": "at"})
+    times = [1_699_999_200_000 + minute * 60_000 for minute in (52, 53)]
+    found = partitioner.folders(Batch.from_records(numbered([{"at": time} for time in times]))).to_pylist()
+    assert [folder[-7:] for folder in found] == ["hour=22", "hour=23"]
+
+
 @pytest.mark.parametrize(
     ("config", "key"),
     [

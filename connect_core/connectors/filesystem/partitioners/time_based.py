@@ -30,7 +30,7 @@ _EXTRACTOR = "timestamp.extractor"
 _FIELD = "timestamp.field"
 _LONGEST = 366_000 * 86_400_000
 _SHIFT = 900_000
-"""Time zone offsets are multiples of a quarter of an hour: times within one have the same folder."""
+"""Offsets of time zones with a name are multiples of a quarter of an hour: times within one have the same folder."""
 _WHOLE_SHIFTS = 63_072_000_000
 """This holds since 1972."""
 _REMEMBERED = 100_000
@@ -110,6 +110,8 @@ class TimeBasedPartitioner(Partitioner):
             )
         self._zone = _zone(settings.get_string(_ZONE) or "")
         self._format = _pattern(self.path_format or settings.get_string(_FORMAT), settings.get_string(_LOCALE) or "en")
+        fixed = self._zone.utcoffset(None) or timedelta()
+        self._quantum = math.gcd(self._duration, _SHIFT, fixed // timedelta(milliseconds=1))
         self._extract = _extractor(settings.get_string(_EXTRACTOR) or "")
         self._field = settings.get_string(_FIELD) or ""
         self._known: dict[int, str] = {}
@@ -121,7 +123,7 @@ class TimeBasedPartitioner(Partitioner):
         if times.null_count:
             return pa.array([_NO_TIME if one is None else self._folder(one) for one in times.to_pylist()], pa.string())
         given = times.to_numpy()
-        quantum = math.gcd(self._duration, _SHIFT) if len(given) and given.min() >= _WHOLE_SHIFTS else 1
+        quantum = self._quantum if len(given) and given.min() >= _WHOLE_SHIFTS else 1
         starts, codes = np.unique(given // quantum * quantum, return_inverse=True)
         names = [self._known.get(int(start)) or self._remembered(int(start)) for start in starts]
         return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(names, pa.string()))
