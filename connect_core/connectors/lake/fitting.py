@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.connectors.lake.exact import exactly
+from connect_core.connectors.lake.required import ensure_there, filled, has_required, nulls
 from connect_core.connectors.lake.types import Evolution
 from connect_core.errors import DataError
 
@@ -23,7 +24,7 @@ def fitted(rows: pa.Table, schema: pa.Schema, evolution: Evolution) -> pa.Table:
     for part in schema:
         found = present.get(_key(part.name, evolution))
         with _naming(part.name):
-            column = pa.nulls(len(rows), part.type) if found is None else _combined(found, part.type, evolution)
+            column = nulls(len(rows), part.type) if found is None else _combined(found, part.type, evolution)
         if not part.nullable and column.null_count:
             raise DataError(f"column {part.name} is required, and a row has no value for it")
         columns.append(column)
@@ -40,15 +41,16 @@ def _combined(column: pa.ChunkedArray, target: pa.DataType, evolution: Evolution
 def _cast(array: pa.Array, target: pa.DataType, evolution: Evolution) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if array.type == target:
+    if array.type == target and not has_required(target):
         return array
     if array.null_count == len(array):
-        return pa.nulls(len(array), target)
+        return nulls(len(array), target)
     if pa.types.is_struct(target) and pa.types.is_struct(array.type):
         return _struct(array, target, evolution)
     if pa.types.is_list(target) and pa.types.is_list(array.type):
         offsets, mask = _offsets(array)
         values = _cast(array.flatten(), target.value_type, evolution)
+        ensure_there(target.value_field, values)
         return pa.ListArray.from_arrays(offsets, values, type=target, mask=mask)
     if pa.types.is_map(target) and pa.types.is_map(array.type):
         return _map(array, target, evolution)
@@ -70,7 +72,9 @@ def _struct(array: pa.StructArray, target: pa.StructType, evolution: Evolution) 
     children = []
     for part in target.fields:
         found = present.get(_key(part.name, evolution))
-        children.append(pa.nulls(len(array), part.type) if found is None else _cast(found, part.type, evolution))
+        child = nulls(len(array), part.type) if found is None else _cast(found, part.type, evolution)
+        ensure_there(part, child.filter(array.is_valid()) if child.null_count else child)
+        children.append(filled(part, child))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target.fields), mask=mask)
 
@@ -83,6 +87,7 @@ def _map(array: pa.MapArray, target: pa.MapType, evolution: Evolution) -> pa.Map
         begin, end = array.offsets[0].as_py(), array.offsets[-1].as_py()
     keys = _cast(array.keys.slice(begin, end - begin), target.key_type, evolution)
     items = _cast(array.items.slice(begin, end - begin), target.item_type, evolution)
+    ensure_there(target.item_field, items)
     return pa.MapArray.from_arrays(offsets, keys, items, type=target, mask=mask)
 
 

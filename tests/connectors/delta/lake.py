@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from deltalake.table import TableAlterer
@@ -70,6 +71,9 @@ class Lake(TableSink):
 
     def append_again(self) -> None:
         write_deltalake(self.table(), self.table().to_pyarrow_table(), mode="append")
+
+    def create(self, columns: pa.Schema) -> None:
+        DeltaTable.create(str(self.folder / "lake" / "t"), columns)
 
     def drop(self) -> None:
         shutil.rmtree(self.folder / "lake" / "t")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -200,4 +200,4 @@ def test_rows_are_the_same_however_they_are_divided(lake: Lake, batches: bool) -
 
 
 class TestRows(RowContract):
-    pass
+    keyed: ClassVar = {"upsert.enabled": "true", "id.columns": "id"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
@@ -54,6 +55,10 @@ class Lake(TableSink):
 
     def append_again(self) -> None:
         self.table().append(self.table().scan().to_arrow())
+
+    def create(self, columns: pa.Schema) -> None:
+        self.catalog.create_namespace_if_not_exists("db")
+        self.catalog.create_table("db.orders", columns)
 
     def drop(self) -> None:
         self.catalog.drop_table("db.orders")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
@@ -320,4 +320,8 @@ def test_names_that_are_one_to_iceberg_are_refused_by_record(lake: Lake, batches
 
 
 class TestRows(RowContract):
-    pass
+    keyed: ClassVar = {
+        "iceberg.tables.upsert-mode-enabled": "true",
+        "iceberg.tables.default-id-columns": "id",
+        "iceberg.tables.evolve-schema-enabled": "false",
+    }

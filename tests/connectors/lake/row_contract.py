@@ -6,6 +6,10 @@ A test module has a fixture ``lake`` and a class that inherits from the contract
 from __future__ import annotations
 
 import decimal
+from collections.abc import Mapping
+from typing import ClassVar
+
+import pyarrow as pa
 
 from connect_core.api import SchemaBuilder, Struct
 from connect_core.api.data import FLOAT64_SCHEMA, Date, Decimal, Instant, Timestamp
@@ -17,6 +21,9 @@ __all__ = ["RowContract"]
 
 class RowContract:
     """Nulls and empty lists say nothing of a type, and no type changes a value."""
+
+    keyed: ClassVar[Mapping[str, str]]
+    """Settings by which records replace rows of the same id, and columns stay as they are."""
 
     def test_rows_of_nulls_leave_no_column_beside_others_of_a_new_table(self, lake: TableSink, batches: bool) -> None:
         lake.run([*numbered([{"a": None}], "t"), *numbered([{"a": 1}], "t", 1)], batches=batches)
@@ -48,3 +55,23 @@ class RowContract:
         assert [record.kafka_offset for record, _ in lake.reporter.reported] == [2, 3, 4]
         kept = sorted((row["d"], str(row["c"]), row["day"].isoformat()) for row in lake.rows())
         assert kept == [(0.3, "1.5", "1970-01-01"), (0.5, "0.1", "1970-01-01")]
+
+    def test_a_null_struct_needs_no_required_field_and_any_other_does(self, lake: TableSink, batches: bool) -> None:
+        lake.set(self.keyed)
+        inner = pa.struct([pa.field("x", pa.int64(), False), pa.field("y", pa.int64())])
+        items = pa.list_(pa.field("element", pa.int64(), False))
+        lake.create(pa.schema([pa.field("id", pa.int64(), False), pa.field("s", inner), pa.field("l", items)]))
+        rows = [
+            {"id": 1, "s": {"x": 1, "y": 1}, "l": [1]},
+            {"id": 2, "s": {"y": 2}, "l": [1]},
+            {"id": 3, "s": None, "l": [None, 1]},
+            {"id": 4, "s": None, "l": None},
+            {"id": 5, "s": {"x": 5, "y": None}, "l": []},
+        ]
+        lake.reporter = Reporter()
+        lake.run(numbered(rows), batches=batches)
+        assert [record.kafka_offset for record, _ in lake.reporter.reported] == [1, 2]
+        assert sorted(lake.rows(), key=lambda row: row["id"]) == [rows[0], *rows[3:]]
+        lake.run(numbered([{"id": 1, "s": None, "l": []}], first=5), sequence=2, batches=batches)
+        found = sorted(lake.rows(), key=lambda row: row["id"])
+        assert found == [{"id": 1, "s": None, "l": []}, *rows[3:]]

@@ -70,6 +70,10 @@ class TableSink(ABC):
         """Append the table's rows to it, as a writer that has nothing to do with the connector."""
 
     @abstractmethod
+    def create(self, columns: pa.Schema) -> None:
+        """Create the first table, as another engine might."""
+
+    @abstractmethod
     def drop(self) -> None:
         """Remove the first table."""
 
