@@ -28,6 +28,7 @@ from connect_core.converters.json.read.shapes import (
     merge,
     object_pattern,
     shape_of,
+    weight_of,
     width_of,
 )
 from connect_core.converters.json.read.typed import arrays_of, shape_under, typed_columns
@@ -39,6 +40,7 @@ _SAMPLES = 8
 _TRIES = 4
 _LONG = 1000
 _WIDEST = 256
+_HEAVIEST = 1024
 
 
 def read_batch(values: pa.BinaryArray, reader: JsonReader) -> Columns | Objects | None:
@@ -112,7 +114,7 @@ def _read_fields(
     """Parse rows that provably have one shape; ``None`` if that cannot be proved."""
     try:
         shape = _common_shape(lines, partial(_shape_of, schema, wrapped))
-        if shape is None or width_of(shape) > _WIDEST:
+        if shape is None:
             return None
         dtypes = {name: dtype_of(member) for name, member in shape.members}
         frame = pl.read_ndjson(lines.text.to_pybytes(), schema=dtypes)
@@ -139,6 +141,9 @@ def _common_shape(lines: Lines, of: Callable[[Any], Shape | None]) -> ObjectShap
         if not isinstance(merged, ObjectShape) or merged == shape:
             return None
         shape = merged
+        # Before the pattern is made: it doubles with every level of arrays, and would take all memory.
+        if width_of(shape) > _WIDEST or weight_of(shape) > _HEAVIEST:
+            return None
         matches = lines.matches(object_pattern(shape, escapes))
         unlike = pc.indices_nonzero(pc.invert(matches))
         if len(unlike) == 0:

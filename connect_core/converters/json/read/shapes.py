@@ -25,6 +25,7 @@ __all__ = [
     "object_pattern",
     "pattern_of",
     "shape_of",
+    "weight_of",
     "width_of",
 ]
 
@@ -161,6 +162,13 @@ def width_of(shape: Shape) -> int:
     if isinstance(shape, ArrayShape):
         return width_of(shape.item)
     return sum(width_of(member) for _, member in shape.members) if isinstance(shape, ObjectShape) else 1
+
+
+def weight_of(shape: Shape) -> int:
+    """Return the number of scalars in a shape's pattern, which holds the element of every array twice."""
+    if isinstance(shape, ArrayShape):
+        return 2 * weight_of(shape.item)
+    return sum(weight_of(member) for _, member in shape.members) if isinstance(shape, ObjectShape) else 1
 
 
 def dtype_of(shape: Shape) -> Any:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Sequence
 from typing import Any
 
@@ -139,3 +140,17 @@ def test_extreme_floats_are_as_by_record(number: str) -> None:
     expected = converter.to_connect_data("t", row).value["a"]
     read = converter.to_connect_batch(pa.array(["t"]), pa.array([row]))
     assert read is None or str(read.to_objects().values[0]["a"]) == str(expected)
+
+
+def test_arrays_in_arrays_take_no_memory_that_doubles_with_their_depth() -> None:
+    rows = [b'{"a":' + b"[" * 14 + b"1" + b"]" * 14 + b"}"] * 2
+    converter, topic, values = _converter(schemas_enable="false"), pa.array(["t"] * 2), pa.array(rows, pa.binary())
+    tracemalloc.start()
+    try:
+        read = converter.to_connect_batch(topic, values)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 200_000
+    assert isinstance(read, Objects)
+    assert list(read.values) == [json.loads(row) for row in rows]
