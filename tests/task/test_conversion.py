@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -9,9 +10,11 @@ import pytest
 
 from connect_core.api.batch import Batch, Data
 from connect_core.api.data import STRING_SCHEMA
-from connect_core.api.records import SourceRecord
+from connect_core.api.records import SourceRecord, TimestampType
+from connect_core.converters.json import JsonConverter
 from connect_core.converters.string import StringConverter
 from connect_core.errors import ConnectError
+from connect_core.kafka.raw_batch import RawBatch
 from tests.task.equipment import strings, tolerance
 
 
@@ -58,3 +61,15 @@ def test_rows_a_converter_loses_fail_the_batch() -> None:
     converters.value = GivingConverter(pa.array([b"a"]))
     with pytest.raises(ConnectError, match=r"GivingConverter\.from_connect_batch returned 1 rows for 2"):
         converters.from_connect(lines(2))
+
+
+@pytest.mark.parametrize("message", [b'{"\\ud83d":1}', b'{"a":' * 400 + b"1" + b"}" * 400])
+def test_json_that_columns_cannot_hold_is_read_by_records(message: bytes) -> None:
+    converters = strings(tolerance())
+    converters.value = JsonConverter()
+    converters.value.configure({"schemas.enable": "false"}, False)
+    column = pa.array([message], pa.binary())
+    zero = pa.array([0])
+    raw = RawBatch("t", zero.cast(pa.int32()), zero, zero, TimestampType.CREATE_TIME, pa.nulls(1, pa.binary()), column)
+    (record,) = converters.to_connect(raw).to_records()
+    assert record.value == json.loads(message)

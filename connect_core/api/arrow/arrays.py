@@ -23,7 +23,8 @@ def to_arrow_array(schema: Schema | None, values: Sequence[Any]) -> pa.Array | N
     """
     try:
         return write_schemaless(values) if schema is None else write_column(schema, values)
-    except NotColumnar:
+    except (NotColumnar, RecursionError, UnicodeEncodeError):
+        # Arrow's names of fields are UTF-8, which lone surrogates are not; records may be nested deeper than columns.
         return None
 
 

@@ -35,6 +35,8 @@ from tests.api.data.strategies import schemaless_rows, schemas, values_of
 
 pytestmark = pytest.mark.slow
 
+_SURROGATE = SchemaBuilder.struct().field("\ud83d", STRING_SCHEMA).build()
+
 
 @given(schemas)
 def test_schema_survives_arrow(schema: Schema) -> None:
@@ -95,6 +97,8 @@ def test_schemaless_widths_survive_arrow() -> None:
         ["text"],
         [{"a": 1 << 63}],
         [{"a": "\ud83d"}],
+        [{"\ud83d": "a"}],
+        [{"a": [{"\ud83d": 1}]}],
         [{"a": memoryview(b"x")}],
         [{"a": decimal.Decimal("1.0")}, {"a": decimal.Decimal("1.00")}],
     ],
@@ -119,10 +123,18 @@ def test_schemaless_rows_that_are_no_columns(rows: list[Any]) -> None:
         (Decimal.schema(2), decimal.Decimal(10) ** 40),
         (Schema(SchemaType.STRING, name=Date.LOGICAL_NAME), Instant(0)),
         (SchemaBuilder.array_of(None).build(), [1]),
+        (_SURROGATE, Struct(_SURROGATE).put("\ud83d", "x")),
     ],
 )
 def test_values_that_are_no_columns(schema: Schema, value: Any) -> None:
     assert to_arrow_array(schema, [value]) is None
+
+
+def test_maps_nested_too_deeply_are_no_columns() -> None:
+    value: Any = 1
+    for _ in range(5000):
+        value = {"a": value}
+    assert to_arrow_array(None, [value]) is None
 
 
 def test_required_field_unset_is_no_column() -> None:
