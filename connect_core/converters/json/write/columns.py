@@ -6,6 +6,7 @@ piece is exactly the text that the record lane writes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -27,6 +28,7 @@ __all__ = ["ColumnWriter", "Piece", "RecordsOnlyError", "entries_of"]
 
 Piece: TypeAlias = str | pa.Array
 """A text that is the same in all rows, or a string column without nulls."""
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
 
 
 class RecordsOnlyError(Exception):
@@ -200,12 +202,10 @@ def _escaped(array: pa.StringArray) -> pa.StringArray:
 
 
 def _escape_beyond(array: pa.StringArray) -> pa.StringArray:
-    """Escape characters beyond the basic plane; there are usually few distinct ones."""
-    rows = pl.Series(array)
-    found = rows.str.extract_all(r"[\x{10000}-\x{10FFFF}]").explode().drop_nulls().unique().to_list()
-    for character in found:
-        array = pc.replace_substring(array, character, quoted(character)[1:-1])
-    return array
+    """Escape characters beyond the basic plane, row by row: a pass for each of thousands would take minutes."""
+    affected = pl.Series(array).str.contains(r"[\x{10000}-\x{10FFFF}]").to_arrow()
+    escaped = [_BEYOND.sub(lambda found: quoted(found[0])[1:-1], text) for text in array.filter(affected).to_pylist()]
+    return pc.replace_with_mask(array, affected, pa.array(escaped, array.type))
 
 
 def _special_bytes(array: pa.StringArray) -> set[int]:
