@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
 from connect_core.api.batch import Columns, Objects
-from connect_core.api.data import Int8, Int16, Int32, Schema, Struct
+from connect_core.api.data import INT64_SCHEMA, Int8, Int16, Int32, Schema, SchemaBuilder, Struct
 from connect_core.converters.avro import AvroConverter
 from connect_core.errors import DataError
 from connect_core.java.equality import same_value
@@ -172,3 +172,14 @@ def test_parts_of_columns_are_written(first: int, size: int) -> None:
     found = converter.from_connect_batch(pa.array(["t"] * size, pa.string()), Columns(schema, part))
     assert found is not None
     assert found.to_pylist() == write_by_record(converter, schema, values[first : first + size])
+
+
+@pytest.mark.parametrize(("rows", "length", "is_read"), [(1, 20, False), (200, 4, True)])
+def test_long_lists_in_lists_are_left_to_records(rows: int, length: int, is_read: bool) -> None:
+    """The steps of columns multiply with the levels: 60 x 60 x 60 numbers took a hundred times as long as by record."""
+    deep = SchemaBuilder.array(SchemaBuilder.array(SchemaBuilder.array(INT64_SCHEMA).build()).build()).build()
+    schema = SchemaBuilder.struct().field("a", deep).build()
+    cube = [[list(range(length)) for _ in range(length)] for _ in range(length)]
+    converter = made()
+    written = write_by_record(converter, schema, [Struct(schema).put("a", cube)] * rows)
+    assert _check_reading(converter, written) is is_read

@@ -13,11 +13,15 @@ import pyarrow as pa
 
 from connect_core.errors import DataError
 
-__all__ = ["Bodies", "Positions", "Unreadable"]
+__all__ = ["ITEMS_A_ROUND", "Bodies", "Positions", "Unreadable"]
 
 Positions = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
+ITEMS_A_ROUND = 32
+"""A round costs as much as some items."""
+_ROUNDS = 512
+"""So many rounds cost a batch little, whatever they read."""
 _PADDING = 24
 _LIMIT = (1 << 31) - _PADDING
 _TOPS = np.uint64(0x8080808080808080)
@@ -38,7 +42,7 @@ class Bodies:
 
     def __init__(self, data: npt.NDArray[np.uint8]) -> None:
         self.size = len(data)
-        self._items = 0
+        self._items = self._rounds = 0
         if self.size > _LIMIT:
             raise Unreadable("2 GiB of messages in one batch")
         self._data = np.zeros(self.size + _PADDING, np.uint8)
@@ -128,11 +132,17 @@ class Bodies:
         mixed = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
         return mixed.take(pa.array(np.arange(0, len(offsets), 2)))
 
-    def expect_items(self, number: int) -> None:
-        """Count further items of lists. Raise Unreadable once there are more items than bytes."""
+    def expect_items(self, number: int, rounds: int) -> None:
+        """Count further items of lists, and the rounds that read them.
+
+        Raise Unreadable once there are more items than bytes, or few items a round: lists in lists multiply the rounds.
+        """
         self._items += number
+        self._rounds += rounds
         if self._items > self.size:
             raise Unreadable("more items than bytes")
+        if self._rounds > _ROUNDS and self._rounds * ITEMS_A_ROUND > self._items:
+            raise Unreadable("long lists in lists")
 
     def _inside(self, at: Positions) -> Positions:
         if len(at) and at.max() > self.size:

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from connect_core.api.arrow import to_arrow_type
 from connect_core.api.data import Schema
-from connect_core.converters.avro.read.bodies import Bodies, Positions, Unreadable
+from connect_core.converters.avro.read.bodies import ITEMS_A_ROUND, Bodies, Positions, Unreadable
 
 __all__ = ["list_reader", "map_reader"]
 
 Read = Callable[[Bodies, Positions], tuple[pa.Array, Positions]]
-_ROUNDS, _ITEMS_A_ROUND = 64, 32
-"""A round costs as much as some items: a long list among short ones is left to the record lane."""
+_ROUNDS = 64
+"""A long list among short ones is left to the record lane."""
 
 
 def list_reader(schema: Schema, read_item: Read) -> Read:
@@ -67,8 +67,8 @@ def _read_items(bodies: Bodies, at: Positions, read_item: Read) -> tuple[Positio
     """Return the number of items in each row, all items, and the ends of the rows' lists."""
     counts, at = _counts(bodies, at)
     total, rounds = int(counts.sum()), int(counts.max(initial=0))
-    bodies.expect_items(total)
-    if rounds > _ROUNDS and rounds * _ITEMS_A_ROUND > total:
+    bodies.expect_items(total, rounds)
+    if rounds > _ROUNDS and rounds * ITEMS_A_ROUND > total:
         raise Unreadable("a list much longer than the others")
     firsts = np.cumsum(counts) - counts
     chunks, places = [], []
