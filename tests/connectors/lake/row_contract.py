@@ -56,6 +56,18 @@ class RowContract:
         kept = sorted((row["d"], str(row["c"]), row["day"].isoformat()) for row in lake.rows())
         assert kept == [(0.3, "1.5", "1970-01-01"), (0.5, "0.1", "1970-01-01")]
 
+    def test_fractions_and_decimals_of_one_number_are_the_same(self, lake: TableSink, batches: bool) -> None:
+        standing = SchemaBuilder.struct().field("d", FLOAT64_SCHEMA).field("c", Decimal.schema(18)).build()
+        lake.run(numbered([Struct.of_values(standing, (0.5, decimal.Decimal(f"{1:.18f}")))], value_schema=standing))
+        lake.reporter = Reporter()
+        new = SchemaBuilder.struct().field("d", Decimal.schema(2)).field("c", FLOAT64_SCHEMA).build()
+        numbers = [number / 100 for number in range(1, 9000, 7)]
+        values = [Struct.of_values(new, (decimal.Decimal(f"{one:.2f}"), one)) for one in numbers]
+        lake.run(numbered(values, first=1, value_schema=new), sequence=2, batches=batches)
+        assert lake.reporter.reported == []
+        kept = sorted((row["d"], row["c"]) for row in lake.rows() if row["c"] != 1 or row["d"] != 0.5)
+        assert kept == [(one, decimal.Decimal(str(one))) for one in numbers]
+
     def test_a_null_struct_needs_no_required_field_and_any_other_does(self, lake: TableSink, batches: bool) -> None:
         lake.set(self.keyed)
         inner = pa.struct([pa.field("x", pa.int64(), False), pa.field("y", pa.int64())])
