@@ -16,6 +16,7 @@ from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.run.driver import Driver
 from connect_core.run.loop import work_off
 from connect_core.run.runner import TaskRunner
+from connect_core.store import connectors
 from connect_core.store.statuses import load_facts
 
 __all__ = ["ConnectorLoop"]
@@ -86,9 +87,16 @@ class ConnectorLoop:
             if self._run_once().wait:
                 self._await_work()
         except NotFoundError:
+            # It may also be a topic that is missing.
+            if self._is_stored():
+                raise
             self.on_gone()
             return False
         return True
+
+    def _is_stored(self) -> bool:
+        with self.worker.database.read() as connection:
+            return connectors.find(connection, self.worker.name) is not None
 
     def _report(self, error: BaseException, delay: float) -> float:
         """Log the error of a run → the seconds to wait before the next one: ``delay`` if the error may be temporary."""
