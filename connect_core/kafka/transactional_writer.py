@@ -145,9 +145,9 @@ class TransactionalWriter:
         fenced, RetriableError if the brokers accept nothing.
         """
         self._begin()
-        self._queue.limits.update(self._options.limits(batch.topic.unique().to_pylist()))
+        self._queue.limits.update(self._options.limits(distinct := batch.topic.unique().to_pylist()))
         if batch.partition.null_count < len(batch):
-            self._queue.learn_partitions(batch.topic.unique().to_pylist())
+            self._queue.learn_partitions(distinct)
         if headers is None and not self._options.keeps_places and _is_for_columns(batch):
             for records in by_topic(batch.topic, keys, values):
                 self._put(partial(self._queue.put_columns, records, refused))
