@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 from connect_core.configs.infos import ValidatedConfig, ValidatedSetting
 from connect_core.configs.secrets import HIDDEN, is_sealed, sensitive_keys
@@ -13,13 +15,21 @@ __all__ = ["TELLING", "Hiding", "secret_forms"]
 
 TELLING = 4
 """Characters of the shortest secret that is replaced everywhere: a shorter one may occur in any text."""
+_LEAST_OF_LINE = 12
+"""Characters of the shortest line of a secret that is replaced by itself: brackets of a JSON document are none."""
 
 Config = Mapping[str, str | None]
 
 
 def secret_forms(secret: str) -> Sequence[str]:
-    """Return the texts in which a message may contain a secret: as it is, and as settings read it, trimmed."""
-    return [form for form in dict.fromkeys((secret, secret.strip())) if form]
+    """Return the texts in which a message may contain a secret.
+
+    As it is; as settings read it, trimmed; in JSON; in a URL; and the lines of a long one, such as a private key, which
+    may be printed one by one.
+    """
+    lines = [line.strip() for line in secret.splitlines()] if "\n" in secret.strip() else []
+    forms = (secret, secret.strip(), json.dumps(secret)[1:-1], quote(secret, safe=""), *lines)
+    return [form for form in dict.fromkeys(forms) if form and (len(form) >= _LEAST_OF_LINE or form not in lines)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,15 @@ class Redaction:
     owner: str = ""
     _shown: Mapping[str, str] | None = None
 
-    def __call__(self, text: str) -> str:
-        """Return a text without secrets."""
+    def texts(self) -> Mapping[str, str]:
+        """Return what is shown in place of each secret, the longest first."""
         if self._shown is None:
             self._shown = self._look_up()
-        for secret, shown in self._shown.items():
+        return self._shown
+
+    def __call__(self, text: str) -> str:
+        """Return a text without secrets."""
+        for secret, shown in self.texts().items():
             text = text.replace(secret, shown)
         return text
 

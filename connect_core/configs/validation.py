@@ -30,6 +30,7 @@ from connect_core.configs.infos import (
 from connect_core.configs.intervals import INTERVALS
 from connect_core.configs.overrides import CLIENTS, check_overrides
 from connect_core.configs.providers import ConfigProviders
+from connect_core.configs.redaction import Redaction
 from connect_core.configs.references import references
 from connect_core.configs.secrets import mask_without_class
 from connect_core.configs.sinks import check_sink, sink_definition
@@ -38,6 +39,7 @@ from connect_core.configs.topic_checks import check_topics
 from connect_core.configs.versions import VersionMissingError, ensure_version
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.java.hash_order import in_hash_order
+from connect_core.java_plugins.redaction import redacting
 from connect_core.registry import Plugin, PluginKind, registry
 from connect_core.settings import WorkerSettings
 
@@ -67,11 +69,22 @@ def validate(
 
     Raise ConfigError if there is no connector class, or none of that name.
     """
+    providers, owner = providers or ConfigProviders(), owner or str(raw.get("name", ""))
+    redaction = Redaction({key: value for key, value in raw.items() if value is not None}, providers, owner)
+    with redacting(redaction.texts):
+        try:
+            return _validated(raw, worker, providers, owner, in_use)
+        except ConnectError as error:
+            raise redaction.clean(error) from error.__cause__
+
+
+def _validated(
+    raw: Config, worker: WorkerSettings, providers: ConfigProviders, owner: str, in_use: Collection[str]
+) -> ValidatedConfig:
     if len(raw) > _MOST_SETTINGS:
         raise ConfigError(
             f"A connector has at most {_MOST_SETTINGS} settings, and this one has {len(raw)}: remove some"
         )
-    providers, owner = providers or ConfigProviders(), owner or str(raw.get("name", ""))
     config, unresolved = _resolved(raw, providers, owner)
     _refuse_secret_aliases(raw, config)
     plugin = _plugin(raw, config)

@@ -37,6 +37,7 @@ from connect_core.interval.values import (
     SourceOffsets,
     TargetState,
 )
+from connect_core.java_plugins.redaction import redacting
 from connect_core.kafka.ids import transactional_id
 from connect_core.plan.interval import assign_tasks
 from connect_core.plan.probe import has_data
@@ -146,7 +147,8 @@ class ConnectorWorker:
         return self._parse(state.name, state.config)
 
     def _parse(self, name: str, raw: Mapping[str, str]) -> ConnectorConfig:
-        return ConnectorConfig.parse(raw, self.settings, lambda given: self._providers.resolve(given, name), name)
+        with redacting(Redaction(raw, self._providers, name).texts):
+            return ConnectorConfig.parse(raw, self.settings, lambda given: self._providers.resolve(given, name), name)
 
     def renew_lease(self, holder: str, seconds: float) -> None:
         """Extend the connector's lease. Raises LeaseLostError."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from connect_core.api.guarantee import Delivery, Guarantee
+from connect_core.configs import Redaction
+from connect_core.java_plugins.redaction import redacting
 from connect_core.registry import PluginKind, registry
 
 __all__ = ["declared_guarantee"]
@@ -21,7 +23,8 @@ def _declared(settings: tuple[tuple[str, str], ...]) -> Guarantee:
     config = dict(settings)
     try:
         connector = registry().create(PluginKind.CONNECTOR, config.get("connector.class", "").strip())
-        found: Guarantee = connector.guarantee(config)
+        with redacting(Redaction(config).texts):
+            found: Guarantee = connector.guarantee(config)
     except Exception:
         # This is a plugin's own code: no error of it may break the list of all connectors.
         return Guarantee(Delivery.UNKNOWN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +14,12 @@ from connect_core.api.offsets import canonical, parse
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkConnector
 from connect_core.api.source import SourceConnector
+from connect_core.configs import Redaction
 from connect_core.errors import BadRequestError, ConnectError, IllegalWorkerStateError
 from connect_core.herder.context import Herder
 from connect_core.herder.sink_offsets import parse_sink_offsets
 from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
+from connect_core.java_plugins.redaction import redacting
 from connect_core.registry import PluginKind, registry
 from connect_core.store import audit, connectors, offsets
 from connect_core.store.audit import Act
@@ -109,7 +112,8 @@ def alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> str:
     connector = _connector(state)
     if isinstance(connector, SinkConnector):
         positions = parse_sink_offsets(entries)
-        is_followed = connector.alter_offsets(_resolved(herder, state), positions)
+        with _redacting(herder, state):
+            is_followed = connector.alter_offsets(_resolved(herder, state), positions)
         _check_positions(name, positions)
         wanted: Changes = offsets.sink_offsets(positions)
     else:
@@ -135,7 +139,8 @@ def reset(herder: Herder, name: str) -> str:
     connector = _connector(state)
     if isinstance(connector, SinkConnector):
         gone: dict[TopicPartition, int | None] = dict.fromkeys(offsets.sink_positions(stored))
-        is_followed = connector.alter_offsets(_resolved(herder, state), gone)
+        with _redacting(herder, state):
+            is_followed = connector.alter_offsets(_resolved(herder, state), gone)
     else:
         is_followed = _alter_source(herder, state, connector, dict.fromkeys(stored))
     _rewrite(herder, name, None)
@@ -162,10 +167,15 @@ def _resolved(herder: Herder, state: ConnectorState) -> dict[str, str]:
     return herder.providers.resolve(state.config, state.name)
 
 
+def _redacting(herder: Herder, state: ConnectorState) -> AbstractContextManager[None]:
+    return redacting(Redaction(state.config, herder.providers, state.name).texts)
+
+
 def _alter_source(herder: Herder, state: ConnectorState, connector: Connector, wanted: Changes) -> bool:
     if not isinstance(connector, SourceConnector):
         raise ConnectError(f"Connector {state.name} is neither a source nor a sink")
-    return connector.alter_offsets(_resolved(herder, state), wanted)
+    with _redacting(herder, state):
+        return connector.alter_offsets(_resolved(herder, state), wanted)
 
 
 def _source_changes(entries: Sequence[OffsetEntry]) -> dict[str, Mapping[str, Any] | None]:

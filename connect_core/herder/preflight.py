@@ -8,13 +8,14 @@ from functools import partial
 from connect_core.api.connector import Connector
 from connect_core.api.sink import SinkConnector
 from connect_core.api.source import SourceConnector, WrittenSchemas
-from connect_core.configs import ConnectorConfig, Hiding, ValidatedConfig, validate
+from connect_core.configs import ConnectorConfig, Hiding, Redaction, ValidatedConfig, validate
 from connect_core.configs.converters import try_converters
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
 from connect_core.herder.live import with_live_check
 from connect_core.herder.raw import RawConfig
+from connect_core.java_plugins.redaction import redacting
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.rights import unreadable_topics
@@ -48,13 +49,19 @@ def preflight(herder: Herder, config: RawConfig, name: str | None = None) -> Val
         return infos
     resolved = herder.providers.resolve(given, owner)
     unparsed = ConnectorConfig.unparsed(given, resolved, herder.worker)
-    found = with_live_check(infos, partial(_tried, unparsed, herder.worker))
+    redaction = Redaction(given, herder.providers, owner)
+    found = with_live_check(infos, partial(_tried, unparsed, herder.worker, redaction))
     # Errors of systems and their drivers may repeat the secrets they were given.
     return Hiding.of(given, resolved, herder.providers.secrets(given, owner)).hide(found)
 
 
-def _tried(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
+def _tried(unparsed: ConnectorConfig, worker: WorkerSettings, redaction: Redaction) -> Mapping[str, Sequence[str]]:
     """Try the connector's own systems, those of its converters, and what brokers say of its topics."""
+    with redacting(redaction.texts):
+        return _tried_on_systems(unparsed, worker)
+
+
+def _tried_on_systems(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
     connector, config = unparsed.connector(), unparsed.resolved
     own = connector.validate_live(config, worker.limits())
     converters = try_converters(unparsed, dict if any(own.values()) else partial(_written, connector, unparsed, worker))

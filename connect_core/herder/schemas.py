@@ -15,6 +15,7 @@ from connect_core.errors import ConnectError
 from connect_core.herder.attempts import Attempts
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
+from connect_core.java_plugins.redaction import redacting
 from connect_core.store import connectors, topics
 
 __all__ = ["TopicSchemaList", "list_schemas"]
@@ -49,4 +50,5 @@ def list_schemas(herder: Herder, name: str) -> TopicSchemaList:
 def _ask(herder: Herder, name: str, config: Mapping[str, str], used: list[str]) -> list[TopicSchema]:
     resolved = herder.providers.resolve(config, name)
     wanted = sorted({*used, *topics_of(resolved)})
-    return list(topic_schemas(ConnectorConfig.unparsed(config, resolved, herder.worker), wanted))
+    with redacting(Redaction(config, herder.providers, name).texts):
+        return list(topic_schemas(ConnectorConfig.unparsed(config, resolved, herder.worker), wanted))

@@ -6,7 +6,8 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import orjson
 
@@ -15,7 +16,7 @@ __all__ = ["HostLog", "java_levels"]
 _LOG = logging.getLogger(__name__)
 _MARK = b"\x1e"
 _KEPT_LINES = 40
-_LONGEST_LINE = 1 << 16
+_LONGEST_LINE = 1 << 20
 
 _INFO = logging.INFO
 _QUIET = {
@@ -55,18 +56,34 @@ class HostLog:
 
     def _take(self, line: bytes) -> None:
         if not line.startswith(_MARK):
-            text = self.clean(line.decode(errors="replace").rstrip())
-            self._printed.append(text)
-            _LOG.info("%s printed: %s", self.name, text)
+            # By Java itself, or by a process that a plugin has started.
+            self._take_printed(self.clean(line.decode(errors="replace").rstrip()))
             return
         try:
             told = orjson.loads(line[1:])
         except ValueError:
             return
+        message = self._message(told)
+        if "logger" not in told:
+            self._take_printed(message.rstrip())
+            return
         logger = logging.getLogger(told["logger"])
         if logger.isEnabledFor(told["level"]):
-            trace = f"\n{told['trace']}" if "trace" in told else ""
-            logger.log(told["level"], "%s: %s", self.name, self.clean(f"{told['message']}{trace}"))
+            trace = f"\n{self.clean(told['trace'])}" if "trace" in told else ""
+            logger.log(told["level"], "%s: %s", self.name, f"{message}{trace}")
+
+    def _take_printed(self, text: str) -> None:
+        self._printed.append(text)
+        _LOG.info("%s printed: %s", self.name, text)
+
+    def _message(self, told: Mapping[str, Any]) -> str:
+        """Return a message without secrets, and only then cut: a part of a secret would not be recognized."""
+        text = self.clean(str(told["message"]))
+        longest = told["longest"]
+        if "margin" in told:
+            # The sender's cut may have left part of a secret at the end.
+            longest = min(longest, max(0, len(text) - told["margin"]))
+        return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def java_levels() -> dict[str, int]:

@@ -51,7 +51,7 @@ class JavaConnector(Connector):
         java, plugins = self.java, self.plugins
 
         def check(name: str, value: str | None) -> None:
-            plugins.ask("catalog.check", {"class": java.name, "name": name, "value": value})
+            plugins.ask("catalog.check", {"class": java.name, "name": name, "value": value}, {name: value})
 
         return definition_of(java.settings, check)
 
@@ -63,7 +63,7 @@ class JavaConnector(Connector):
         """Return the results of the plugin's own validation. Raise ConfigError if it cannot run here."""
         refuse_impossible(self.java.name)
         self.plugins.heap_of(config)
-        told = self.plugins.ask("catalog.validate", {"class": self.java.name, "config": dict(config)})
+        told = self.plugins.ask("catalog.validate", {"class": self.java.name, "config": dict(config)}, config)
         return config_values(told["values"], self.config())
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -133,7 +133,7 @@ class JavaSourceConnector(JavaConnector, SourceConnector):
         return [[parse(partition), offset] for partition, offset in self.context.source_offsets.items()]
 
     def _support(self, config: Mapping[str, str]) -> Mapping[str, Any]:
-        return self.plugins.ask("catalog.support", {"class": self.java.name, "config": dict(config)})
+        return self.plugins.ask("catalog.support", {"class": self.java.name, "config": dict(config)}, config)
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
         """Return what the plugin declares (KIP-618)."""
@@ -159,7 +159,7 @@ class JavaSourceConnector(JavaConnector, SourceConnector):
         """Let the plugin check or follow an offset change (KIP-875)."""
         pairs = [[parse(partition), offset] for partition, offset in offsets.items()]
         header = {"class": self.java.name, "config": dict(config), "offsets": pairs}
-        return bool(self.plugins.ask("catalog.alter", header)["followed"])
+        return bool(self.plugins.ask("catalog.alter", header, config)["followed"])
 
 
 class JavaSinkConnector(JavaConnector, SinkConnector):
@@ -179,4 +179,4 @@ class JavaSinkConnector(JavaConnector, SinkConnector):
         """Let the plugin check or follow an offset change (KIP-875)."""
         rows = [[*partition, offset] for partition, offset in offsets.items()]
         header = {"class": self.java.name, "config": dict(config), "offsets": rows}
-        return bool(self.plugins.ask("catalog.alter", header)["followed"])
+        return bool(self.plugins.ask("catalog.alter", header, config)["followed"])

@@ -11,6 +11,7 @@ from connect_core.errors import ConnectError
 from connect_core.java_host.host import JavaHost, Lane
 from connect_core.java_host.settings import HostSettings
 from connect_core.java_plugins.catalog import JavaClass
+from connect_core.java_plugins.redaction import HiddenTexts, SecretTexts
 
 __all__ = ["IdleHosts", "SharedHost", "SharedLane", "places_of"]
 
@@ -26,18 +27,22 @@ class SharedHost:
     settings: HostSettings
     name: str
     idle_seconds: float = 60.0
+    _hidden: HiddenTexts = field(default_factory=HiddenTexts)
     _host: JavaHost | None = None
     _users: int = 0
     _timer: threading.Timer | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def open(self, kind: str, spec: dict[str, object]) -> SharedLane:
-        """Return a lane of the host. Raises ConnectError."""
+    def open(self, kind: str, spec: dict[str, object], texts: SecretTexts) -> SharedLane:
+        """Return a lane of the host, which prints none of the secrets. Raises ConnectError."""
+        secrets = texts()
         with self._lock:
+            self._hidden.add(secrets)
             if self._timer is not None:
                 self._timer.cancel()
             if self._host is None or not self._host.is_alive:
                 self._host = JavaHost.start(self.settings, self.name)
+                self._host.log.clean = self._hidden.clean
             host = self._host
             self._users += 1
         try:

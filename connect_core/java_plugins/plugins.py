@@ -17,6 +17,7 @@ from connect_core.java_host.host import JavaHost
 from connect_core.java_host.settings import HostSettings, heap_bytes, split_options
 from connect_core.java_plugins.catalog import Catalog, JavaClass, read_catalog
 from connect_core.java_plugins.hosts import IdleHosts, SharedHost, SharedLane, places_of
+from connect_core.java_plugins.redaction import SecretTexts, secret_texts
 from connect_core.settings import WorkerSettings
 from connect_core.settings.user_cache import user_cache
 
@@ -167,16 +168,17 @@ class JavaPlugins:
             raise ConfigError(HEAP, heap, f"The worker allows {self.heap_max} (java.plugin.heap.max)")
         return heap
 
-    def open_stage(self, kind: str, spec: Mapping[str, Any]) -> SharedLane:
+    def open_stage(self, kind: str, spec: Mapping[str, Any], texts: SecretTexts) -> SharedLane:
         """Return a lane of the host that single stages of this process share. Raises ConnectError."""
-        return self._shared("stages", "Java stages").open(kind, dict(spec))
+        return self._shared("stages", "Java stages").open(kind, dict(spec), texts)
 
-    def ask(self, op: str, header: Mapping[str, Any]) -> Mapping[str, Any]:
+    def ask(self, op: str, header: Mapping[str, Any], config: Mapping[str, str | None]) -> Mapping[str, Any]:
         """Send a configuration request to a plugin that is not started → the response's header. Raises ConnectError.
 
-        A plugin that does not respond is ended with its host, so that others are not blocked.
+        ``config``: what the plugin is told of the configuration, whose secrets are not printed. A plugin that does not
+        respond is ended with its host, so that others are not blocked.
         """
-        lane = self._shared("questions", "requests to Java plugins").open("catalog", {})
+        lane = self._shared("questions", "requests to Java plugins").open("catalog", {}, secret_texts(config))
         try:
             return lane.lane.call(op, {**header, "aside": True}, seconds=_ASK_SECONDS).header
         finally:

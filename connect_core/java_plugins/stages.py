@@ -25,6 +25,7 @@ from connect_core.java_plugins.definitions import definition_of
 from connect_core.java_plugins.flow import stage_spec
 from connect_core.java_plugins.hosts import SharedLane
 from connect_core.java_plugins.plugins import JavaPlugins
+from connect_core.java_plugins.redaction import SecretTexts, secret_texts
 from connect_core.java_plugins.rows import read_changed, write_batch
 
 __all__ = ["JavaConverter", "JavaHeaderConverter", "JavaPredicate", "JavaTransformation"]
@@ -39,19 +40,21 @@ class _Part:
     plugins: ClassVar[JavaPlugins]
 
     _lane: SharedLane | None = None
-    _settings: Mapping[str, Any]
+    _settings: Mapping[str, str | None]
+    _texts: SecretTexts
 
     def config(self) -> ConfigDef:
         """Return the settings the plugin has described."""
         java, plugins = self.java, self.plugins
 
         def check(name: str, value: str | None) -> None:
-            plugins.ask("catalog.check", {"class": java.name, "name": name, "value": value})
+            plugins.ask("catalog.check", {"class": java.name, "name": name, "value": value}, {name: value})
 
         return definition_of(java.settings, check)
 
     def _configured(self, configs: Mapping[str, Any]) -> None:
         self._settings = {key: None if value is None else str(value) for key, value in configs.items()}
+        self._texts = secret_texts(self._settings)
         self._schemas = SchemaNumbers()
 
     def _spec(self) -> Json:
@@ -74,7 +77,7 @@ class _Part:
 
     def _started(self) -> SharedLane:
         try:
-            return self.plugins.open_stage(*self._open())
+            return self.plugins.open_stage(*self._open(), self._texts)
         except ServiceError:
             raise
         except ConnectError as error:
@@ -118,6 +121,7 @@ class JavaTransformation(_Part, Transformation):
             return stages[0], 1
         made = type(self)()
         made._configured({})
+        made._texts = self._texts
         made._stages = [stage_spec(stage) for stage in stages[:count]]
         return _Stage(made, stages[0].chosen), count
 

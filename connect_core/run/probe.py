@@ -24,6 +24,7 @@ from connect_core.errors import ConnectError, RetriableError
 from connect_core.herder.readiness import Readiness, lacks_assignment, readiness
 from connect_core.interval.values import ConnectorType, IntervalSettings, PartitionEnds
 from connect_core.interval.waits import Check, WaitState
+from connect_core.java_plugins.redaction import redacting
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.partition_ends import LeaderChangingError
@@ -159,7 +160,10 @@ class ConnectorProbe:
         if len(self._configs) > _MOST_KEPT:
             self._configs.clear()
         name = facts.name
-        config = ConnectorConfig.parse(facts.config, self.settings, lambda raw: self.providers.resolve(raw, name), name)
+        with redacting(Redaction(facts.config, self.providers, name).texts):
+            config = ConnectorConfig.parse(
+                facts.config, self.settings, lambda raw: self.providers.resolve(raw, name), name
+            )
         has_bound = facts.type is ConnectorType.SOURCE and _has_bound(config)
         poll_seconds = config.values["source.poll.interval.ms"] / 1000 if facts.type is ConnectorType.SOURCE else 0.0
         # Spread the expiry, though all may have been read at once.

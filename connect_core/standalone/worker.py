@@ -8,10 +8,11 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from connect_core.configs import ConnectorConfig, SecretBox
+from connect_core.configs import ConnectorConfig, Redaction, SecretBox
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import Plan, TaskResult
+from connect_core.java_plugins.redaction import redacting
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.run.runner import ThreadRunner
 from connect_core.settings import WorkerSettings
@@ -44,7 +45,9 @@ class _ChosenRunner:
         if not plan.tasks:
             # All results of an earlier try are valid: only the commit is left.
             return ()
-        config = ConnectorConfig.parse(plan.tasks[0].connector_config, self.worker.settings)
+        raw = plan.tasks[0].connector_config
+        with redacting(Redaction(raw).texts):
+            config = ConnectorConfig.parse(raw, self.worker.settings)
         if config.connector().is_bound_to_process(config.resolved):
             return ThreadRunner().run(plan)
         return SparkRunner(self.session.get()).run(plan)

@@ -10,6 +10,7 @@ from typing import Any
 from connect_core.api.flow import Flow
 from connect_core.configs import ConnectorConfig, ErrorSettings, Redaction, providers_of, task_worker
 from connect_core.interval.values import TaskPlan
+from connect_core.java_plugins.redaction import redacting
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.heartbeat import TaskHeartbeat
 from connect_core.settings import WorkerSettings
@@ -66,7 +67,10 @@ def open_tools(plan: TaskPlan, environment: dict[str, str]) -> TaskTools:
     settings = task_worker(plan.worker, environment)
     providers = providers_of(settings, environment)
     name = plan.key.connector
-    config = ConnectorConfig.parse(plan.connector_config, settings, lambda raw: providers.resolve(raw, name), name)
+    redaction = Redaction(plan.connector_config, providers, name)
+    with redacting(redaction.texts):
+        config = ConnectorConfig.parse(plan.connector_config, settings, lambda raw: providers.resolve(raw, name), name)
+        flow = replace(config.flow(), redact=redaction)
     clients = KafkaClients(settings.resolved, config.resolved, f"connect-{plan.key.connector}-{plan.task}")
     control = TaskControl(plan.caps, plan.key.connector)
     errors, summary = config.errors(), SkippedSummary()
@@ -74,11 +78,10 @@ def open_tools(plan: TaskPlan, environment: dict[str, str]) -> TaskTools:
         _tolerance_settings(errors),
         (*log_reporters(plan.key.connector, plan.task, errors), summary),
         control.stopping,
-        Redaction(plan.connector_config, providers, plan.key.connector),
+        redaction,
     )
     task_config = providers.resolve(plan.task_config, plan.key.connector)
     timeouts = _timeouts(settings, config)
-    flow = replace(config.flow(), redact=tolerance.redaction)
     return TaskTools(settings, config, clients, control, tolerance, summary, timeouts, flow, task_config)
 
 

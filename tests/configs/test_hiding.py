@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from connect_core.configs.hiding import Hiding
+from connect_core.configs.hiding import Hiding, secret_forms
 
 REFERENCE = "${dir:/run:pw}"
 
@@ -28,3 +28,16 @@ def test_reference_with_backslashes_is_shown_as_it_is() -> None:
     reference = r"${dir:C:\1:\g<0>}"
     hiding = Hiding.of({"a": reference}, {"a": "s3cr3t"}, {"s3cr3t": reference})
     assert hiding.text("no s3cr3t", "a") == f"no {reference}"
+
+
+def test_secret_is_hidden_in_json_in_a_url_and_line_by_line() -> None:
+    key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\n-----END KEY-----\n"
+    forms = {form: "[hidden]" for secret in ('p"w\\d/1', key) for form in secret_forms(secret)}
+    hiding = Hiding({"a": "[hidden]"}, forms, {"a": key})
+    assert hiding.text('{"password": "p\\"w\\\\d/1"}') == '{"password": "[hidden]"}'
+    assert hiding.text("postgresql://u:p%22w%5Cd%2F1@db") == "postgresql://u:[hidden]@db"
+    assert hiding.text("line 2: MIIEvQIBADANBgkq") == "line 2: [hidden]"
+
+
+def test_short_lines_of_a_secret_are_shown() -> None:
+    assert "}" not in secret_forms('{\n"private_key": "a"\n}')

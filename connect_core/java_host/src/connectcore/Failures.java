@@ -15,20 +15,32 @@ import org.apache.kafka.connect.errors.RetriableException;
 /** What a plugin threw, as the other side is told of it. */
 final class Failures {
     private static final int LONGEST_TRACE = 20_000;
+    private static final int LONGEST_LINE = 4_000;
     private static final int DEEPEST_CAUSE = 20;
 
     private Failures() {}
 
     static ObjectNode toJson(Throwable error) {
-        StringWriter trace = new StringWriter();
-        error.printStackTrace(new PrintWriter(trace));
-        String text = trace.toString();
-        if (text.length() > LONGEST_TRACE) text = text.substring(0, LONGEST_TRACE) + "\n\t... (cut)";
         return Json.object()
                 .put("class", error.getClass().getName())
                 .put("message", error.getMessage())
-                .put("trace", text)
+                .put("trace", trace(error))
                 .put("kind", kind(error));
+    }
+
+    /** Returns the stack trace, cut at the end of a line: secrets are removed on the other side, and whole ones only. */
+    static String trace(Throwable error) {
+        StringWriter trace = new StringWriter();
+        error.printStackTrace(new PrintWriter(trace));
+        String text = trace.toString();
+        if (text.length() <= LONGEST_TRACE) return text;
+        StringBuilder kept = new StringBuilder();
+        for (String line : (Iterable<String>) text.lines()::iterator) {
+            String shown = line.length() <= LONGEST_LINE ? line : "... (a line of " + line.length() + " characters)";
+            if (kept.length() + shown.length() > LONGEST_TRACE) return kept.append("\t... (cut)").toString();
+            kept.append(shown).append('\n');
+        }
+        return kept.toString();
     }
 
     /** Returns what may be done: call again, skip the record, correct a setting, make a new attempt, or nothing. */

@@ -7,8 +7,6 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +22,10 @@ public final class Log {
 
     private static final byte MARK = 0x1e;
     private static final int LONGEST_MESSAGE = 16_000;
+
+    /** What is sent beyond it: secrets are removed on the other side, before it cuts, so that none is shown in part. */
+    private static final int MARGIN = 16_384;
+
     private static final String ROOT = "root";
     private static final FileOutputStream OUTPUT = new FileOutputStream(FileDescriptor.err);
 
@@ -53,12 +55,18 @@ public final class Log {
     }
 
     public static void write(String logger, int level, String message, Throwable error) {
-        ObjectNode line = Json.object().put("level", level).put("logger", logger).put("message", shortened(message));
-        if (error != null) {
-            StringWriter trace = new StringWriter();
-            error.printStackTrace(new PrintWriter(trace));
-            line.put("trace", shortened(trace.toString()));
-        }
+        ObjectNode line = message(message).put("level", level).put("logger", logger);
+        if (error != null) line.put("trace", Failures.trace(error));
+        send(line);
+    }
+
+    private static ObjectNode message(String text) {
+        ObjectNode line = Json.object().put("longest", LONGEST_MESSAGE);
+        if (text == null || text.length() <= LONGEST_MESSAGE + MARGIN) return line.put("message", text);
+        return line.put("message", text.substring(0, LONGEST_MESSAGE + MARGIN)).put("margin", MARGIN);
+    }
+
+    private static void send(ObjectNode line) {
         byte[] text = (line + "\n").getBytes(StandardCharsets.UTF_8);
         byte[] marked = new byte[text.length + 1];
         marked[0] = MARK;
@@ -72,35 +80,29 @@ public final class Log {
         }
     }
 
-    /** Returns where plugins print to: whole lines, so that none gets into another. */
+    /** Returns where plugins print to: whole lines, so that none gets into another; of long ones the rest is left out. */
     static PrintStream prints() {
         return new PrintStream(new Lines(), true, StandardCharsets.UTF_8);
     }
 
     /** Bytes up to the end of a line, written at once. */
     private static final class Lines extends OutputStream {
-        private static final int LONGEST = 1 << 14;
+        private static final int LONGEST = 4 * (LONGEST_MESSAGE + MARGIN + 1);
 
         private final ByteArrayOutputStream line = new ByteArrayOutputStream();
 
         @Override
-        public synchronized void write(int one) throws IOException {
-            line.write(one);
-            if (one != '\n' && line.size() < LONGEST) return;
-            if (one != '\n') line.write('\n');
-            synchronized (OUTPUT) {
-                line.writeTo(OUTPUT);
+        public synchronized void write(int one) {
+            if (one == '\n') {
+                send(message(line.toString(StandardCharsets.UTF_8)));
+                line.reset();
+            } else if (line.size() < LONGEST) {
+                line.write(one);
             }
-            line.reset();
         }
     }
 
     static void warn(Class<?> logger, String message, Throwable error) {
         if (isEnabled(logger.getName(), WARN)) write(logger.getName(), WARN, message, error);
-    }
-
-    private static String shortened(String text) {
-        if (text == null || text.length() <= LONGEST_MESSAGE) return text;
-        return text.substring(0, LONGEST_MESSAGE) + "...";
     }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.config.Config;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.data.Schema;
@@ -19,6 +20,7 @@ import org.apache.kafka.connect.source.ExactlyOnceSupport;
 import org.apache.kafka.connect.source.SourceConnector;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
+import org.slf4j.LoggerFactory;
 
 /** Counts from 1 to a limit, a number a record; misbehaves at a number in a way that is asked for. */
 public class CountingSource extends SourceConnector {
@@ -62,6 +64,30 @@ public class CountingSource extends SourceConnector {
                 .define("limit", ConfigDef.Type.LONG, 10L, ConfigDef.Range.atLeast(0), ConfigDef.Importance.HIGH, "How far to count.")
                 .define("secret", ConfigDef.Type.PASSWORD, null, ConfigDef.Importance.LOW, "Something not to be shown.")
                 .define("mode", ConfigDef.Type.STRING, "", ConfigDef.Importance.LOW, "How to misbehave.");
+    }
+
+    @Override
+    public Config validate(Map<String, String> config) {
+        String secret = config.get("secret");
+        switch (config.getOrDefault("mode", "")) {
+            case "print-in-validate" -> {
+                System.out.println("validating " + config);
+                LoggerFactory.getLogger("testing").info("logged {}", config);
+                LoggerFactory.getLogger("testing").info("failed", new ConnectException("thrown " + config));
+            }
+            case "print-much-in-validate" -> {
+                // The secret lies across each place where long texts are cut.
+                for (int length : new int[] {16_000, 16_384, 20_000, 32_384, 65_536}) {
+                    String text = "x".repeat(length - secret.length() / 2) + secret;
+                    System.out.println(text);
+                    LoggerFactory.getLogger("testing").info(text);
+                    LoggerFactory.getLogger("testing").info("long", new ConnectException(text));
+                }
+            }
+            case "throw-in-validate" -> throw new ConnectException("validate failed with " + secret);
+            default -> {}
+        }
+        return super.validate(config);
     }
 
     @Override

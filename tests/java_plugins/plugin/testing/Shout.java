@@ -19,6 +19,7 @@ public class Shout<R extends ConnectRecord<R>> implements Transformation<R> {
     public void configure(Map<String, ?> settings) {
         refused = (String) settings.get("refused");
         dropped = (String) settings.get("dropped");
+        if (settings.get("print") != null) System.out.println("configured with " + settings.get("print"));
         if (settings.get("bad") != null) throw new ConnectException("bad settings");
     }
 
