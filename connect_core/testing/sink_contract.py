@@ -46,6 +46,7 @@ class SinkContract(ConnectorContract):
     def new_task(self, folder: Path) -> Task:
         """Return a task that is initialized and not yet started."""
         engine = self.engine(folder)
+        engine.fence(engine.key())
         connector = engine.start()
         config = dict(connector.task_configs(1)[0])
         task = connector.task_class()()

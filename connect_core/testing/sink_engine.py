@@ -69,6 +69,13 @@ class SinkEngine:
             committer.fence(epoch)
         return committer
 
+    def fence(self, key: IntervalKey) -> bool:
+        """Fence the target, as a driver does before any task → whether the sink has a committer."""
+        committer = self.committer(key.epoch)
+        if committer is not None:
+            committer.close()
+        return committer is not None
+
     def context(self, config: Mapping[str, str], interval: IntervalContext) -> SinkContext:
         """Return a task's context."""
         assignment = [part.topic_partition for part in interval.ranges]
@@ -84,8 +91,9 @@ class SinkEngine:
         """Run one attempt of an interval's task up to its staging or flush; commits nothing."""
         connector = self.start()
         config = dict(connector.task_configs(1)[0])
-        task, is_staged = connector.task_class()(), connector.committer(dict(self.config)) is not None
+        task = connector.task_class()()
         connector.stop()
+        is_staged = self.fence(key or self.key())
         parts = tuple(ranges_of(records) if ranges is None else ranges)
         self._attempts += 1
         interval = IntervalContext(key or self.key(), parts, dict(self.columns), f"1-{self._attempts}")

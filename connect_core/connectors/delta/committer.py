@@ -22,11 +22,12 @@ from connect_core.connectors.delta.upserts import REWRITE, Upsert, remove_copies
 from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.decisions import ConflictError, Decisions, plain_name, until_first
+from connect_core.connectors.lake.folders import Folders
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.staged_file import check_visible
 from connect_core.errors import ConnectError
 
-__all__ = ["DeltaCommitter", "interval_folder"]
+__all__ = ["DeltaCommitter"]
 
 _LOG = logging.getLogger(__name__)
 _SEQUENCES = 2**40
@@ -77,7 +78,7 @@ class DeltaCommitter(LakeCommitter):
         if "keys" in content:
             ensure_updatable(name, table)
             place = decision["incarnation"], decision["sequence"]
-            found = Upsert(name[-1], table, files, _rewritten_folder(self.connector, *place)).upserted(content)
+            found = Upsert(name[-1], table, files, self._folders(decision).rewritten(*place)).upserted(content)
             summary[REWRITE] = found.token
         now = int(time.time() * 1000)
         actions = [_action(file) for file in (content["lists"] if found is None else found.added)]
@@ -143,11 +144,14 @@ class DeltaCommitter(LakeCommitter):
             named |= {file["file"] for one in contents for file in one.get("keys", ())}
         files = self._tables.files(self._tables.places.table(name))
         try:
-            _remove_others(files, interval_folder(self.connector, *place), named)
+            _remove_others(files, self._folders(decision).interval(*place), named)
             if table is not None and is_applied:
-                _remove_copies(files, _rewritten_folder(self.connector, *place), table)
+                _remove_copies(files, self._folders(decision).rewritten(*place), table)
         except OSError as error:
             _LOG.info("What lost attempts have left of interval %s in table %s stays there: %s", place, name[-1], error)
+
+    def _folders(self, decision: Mapping[str, Any]) -> Folders:
+        return Folders(plain_name(self.connector), decision["control"])
 
     def _existing(self, name: TableName) -> DeltaTable:
         table = self._tables.find(name)
@@ -157,16 +161,6 @@ class DeltaCommitter(LakeCommitter):
                 "create an empty one of this name to go on without them"
             )
         return table
-
-
-def interval_folder(connector: str, incarnation: int, sequence: int) -> str:
-    """Return the folder of an interval's files, within that of their table."""
-    return f"connect/{plain_name(connector)}/{incarnation}-{sequence}"
-
-
-def _rewritten_folder(connector: str, incarnation: int, sequence: int) -> str:
-    """Return the folder of copies for an interval, within that of their table."""
-    return f"connect/{plain_name(connector)}/rewritten-{incarnation}-{sequence}"
 
 
 def _remove_others(files: FileSystem, folder: str, named: set[str]) -> None:

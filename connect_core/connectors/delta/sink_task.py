@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from connect_core.connectors.control_folder import execution_of
 from connect_core.connectors.delta.config import Settings
 from connect_core.connectors.delta.places import places_of
+from connect_core.connectors.lake.decisions import plain_name
+from connect_core.connectors.lake.folders import Folders, identity_of
 from connect_core.connectors.lake.installed import ensure_installed
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.sink_task import LakeSinkTask, TableWriter
@@ -27,15 +29,17 @@ class DeltaSinkTask(LakeSinkTask):
     def start(self, config: Mapping[str, str]) -> None:
         """Read the configuration. Raises ConfigError."""
         ensure_installed("deltalake", "DeltaSink", "delta")
-        from connect_core.connectors.delta.committer import interval_folder
+        from connect_core.connectors.delta.control_table import ControlTable
         from connect_core.connectors.delta.tables import Tables
 
         settings = Settings.of(config)
         self.settings = settings.lake
         key = self.context.interval.key
         execution = execution_of(self.context.interval.attempt_id)
-        self._folder = f"{interval_folder(key.connector, key.incarnation, key.sequence)}/{execution}"
         self._tables = Tables(places_of(settings, self.context.limits), settings)
+        identity = identity_of(ControlTable(self._tables, self._tables.places.control(key.connector)))
+        folder = Folders(plain_name(key.connector), identity).interval(key.incarnation, key.sequence)
+        self._folder = f"{folder}/{execution}"
 
     def writer(self, table: TableName) -> TableWriter:
         """Return the writer for the rows of a table."""

@@ -20,11 +20,13 @@ from connect_core.connectors.iceberg.leftovers import remove_leftovers
 from connect_core.connectors.iceberg.recount import IcebergRecounts
 from connect_core.connectors.iceberg.snapshots import Change, begin_branch, change_once
 from connect_core.connectors.iceberg.tables import Tables
-from connect_core.connectors.iceberg.upserts import Upsert, rewritten_folder
+from connect_core.connectors.iceberg.upserts import Upsert
 from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.decisions import Decisions, until_first
+from connect_core.connectors.lake.folders import Folders, identity_of
 from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.path_names import escaped
 from connect_core.connectors.staged_file import check_visible
 from connect_core.errors import ConnectError
 
@@ -78,7 +80,7 @@ class IcebergCommitter(LakeCommitter):
         return Change(self.summary(decision), properties, files, branch=content["branch"])
 
     def _upsert(self, table: Table, append: Change, decision: Mapping[str, Any], content: Mapping[str, Any]) -> Change:
-        folder = rewritten_folder(self.connector, decision["incarnation"], decision["sequence"])
+        folder = self._folders(decision["control"]).rewritten(decision["incarnation"], decision["sequence"])
         properties = self._tables.settings.write_properties
         return Upsert(table, append, self._key_of_tables, folder, properties).change(content)
 
@@ -88,7 +90,8 @@ class IcebergCommitter(LakeCommitter):
         if table is not None:
             settings = self._tables.settings
             branch = settings.of_table(name).branch
-            change = Compacting(table, branch, self.connector, compaction, settings.write_properties).change()
+            folder = self._folders(identity_of(self.decisions.store)).compacted
+            change = Compacting(table, branch, folder, compaction, settings.write_properties).change()
             if change is not None:
                 change_once(table, change)
 
@@ -101,7 +104,10 @@ class IcebergCommitter(LakeCommitter):
         table = self._tables.find(name)
         if table is not None:
             marker = json.loads(table.properties.get(self._key_of_tables) or "{}")
-            remove_leftovers(table, self.connector, decision, marker)
+            remove_leftovers(table, self._folders(decision["control"]), decision, marker)
+
+    def _folders(self, control: str) -> Folders:
+        return Folders(escaped(self.connector), control)
 
     @property
     def _key_of_tables(self) -> str:

@@ -21,7 +21,6 @@ from connect_core.connectors.iceberg.sources import IcebergSource
 from connect_core.connectors.iceberg.tables import ensure_readable
 from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.rewriting import Rewriting
-from connect_core.connectors.path_names import escaped
 
 __all__ = ["COMPACTION", "Compacting"]
 
@@ -36,7 +35,7 @@ class Compacting:
 
     table: Table
     branch: str
-    connector: str
+    folder: str
     compaction: Compaction
     properties: Mapping[str, str]
 
@@ -58,7 +57,7 @@ class Compacting:
 
     def _merged(self, token: str, groups: list[list[IcebergSource]]) -> Change:
         # What a file holds is limited by its group, by the bytes of the files and not of rows in memory.
-        rewriting = Rewriting[DataFile](f"{self._folder}/{token}", sys.maxsize)
+        rewriting = Rewriting[DataFile](f"{self.folder}/{token}", sys.maxsize)
         with ExitStack() as undone:
             undone.callback(lambda: remove_files(self.table, rewriting.places))
             for group in groups:
@@ -69,10 +68,6 @@ class Compacting:
             disposable=rewriting.places, is_rewrite=True,
         )  # fmt: skip
 
-    @property
-    def _folder(self) -> str:
-        return f"connect/{escaped(self.connector)}/compacted"
-
     def _remove_lost(self, head: int, tasks: list[FileScanTask]) -> None:
         """Remove what a driver that was killed has left.
 
@@ -82,7 +77,7 @@ class Compacting:
         if not isinstance(self.table.io, PyArrowFileIO):
             return
         scheme, host, place = PyArrowFileIO.parse_location(
-            self.table.location_provider().new_data_location(self._folder)
+            self.table.location_provider().new_data_location(self.folder)
         )
         system = self.table.io.fs_by_scheme(scheme, host)
         current = {_path(task.file) for task in tasks}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyarrow.fs import FileSelector, FileType
@@ -11,15 +12,15 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import Table
 
 from connect_core.connectors.iceberg.file_lists import files_of_text
-from connect_core.connectors.iceberg.upserts import REWRITE, rewritten_folder
-from connect_core.connectors.path_names import escaped
+from connect_core.connectors.iceberg.upserts import REWRITE
+from connect_core.connectors.lake.folders import Folders
 
 __all__ = ["remove_leftovers"]
 
 _LOG = logging.getLogger(__name__)
 
 
-def remove_leftovers(table: Table, connector: str, decision: Mapping[str, Any], marker: Mapping[str, Any]) -> None:
+def remove_leftovers(table: Table, folders: Folders, decision: Mapping[str, Any], marker: Mapping[str, Any]) -> None:
     """Remove files of a decided interval that the decision does not name; if they cannot be listed, they are left.
 
     ``marker``: the newest interval that the table contains. Once it contains this one, its keys are no longer needed,
@@ -34,37 +35,34 @@ def remove_leftovers(table: Table, connector: str, decision: Mapping[str, Any], 
     is_applied = marker.get("control") == decision["control"] and (marker["incarnation"], marker["sequence"]) >= place
     if not is_applied:
         named |= {one["file"] for content in contents for one in content.get("keys", ())}
-    _remove_others(table, f"connect/{escaped(connector)}/{place[0]}-{place[1]}", named)
-    rewrite = _rewrite(table, connector, place, marker) if is_applied else None
-    if rewrite:
-        _remove_others(table, rewritten_folder(connector, *place), set(), f"/{rewrite}/")
-
-
-def _rewrite(table: Table, connector: str, place: tuple[int, int], marker: Mapping[str, Any]) -> str | None:
-    """Return the folder of the copies that an interval's snapshot names; ``None``: none, or it has expired."""
-    if (marker["incarnation"], marker["sequence"]) == place:
-        return str(marker["rewrite"]) if "rewrite" in marker else None
-    for snapshot in table.metadata.snapshots:
-        told = {} if snapshot.summary is None else snapshot.summary.additional_properties
-        found = told.get("connect-core.incarnation"), told.get("connect-core.sequence")
-        if (
-            told.get("connect-core.connector") == connector
-            and found == (str(place[0]), str(place[1]))
-            and REWRITE in told
-        ):
-            return str(told[REWRITE])
-    return None
-
-
-def _remove_others(table: Table, folder: str, named: set[str], part: str | None = None) -> None:
-    """Remove the files of a folder except those named, and those with a part of their path."""
-    place = table.location_provider().new_data_location(folder)
-    scheme, host, path = PyArrowFileIO.parse_location(place)
-    system = table.io.fs_by_scheme(scheme, host)
     kept = {PyArrowFileIO.parse_location(one)[2] for one in named}
     try:
-        for info in system.get_file_info(FileSelector(path, recursive=True, allow_not_found=True)):
-            if info.type is FileType.File and info.path not in kept and not (part and part in info.path):
-                system.delete_file(info.path)
+        _remove(table, folders.interval(*place), lambda found: [path for path in found.values() if path not in kept])
+        if is_applied:
+            known = _rewrites(table, marker)
+            _remove(table, folders.rewritten(*place), lambda found: _lost_copies(found, known))
     except OSError as error:
-        _LOG.info("What lost attempts have left in %s stays there: %s", place, error)
+        _LOG.info("What lost attempts have left of interval %s in %s stays there: %s", place, table.name(), error)
+
+
+def _rewrites(table: Table, marker: Mapping[str, Any]) -> set[str]:
+    """Return the folders of copies that snapshots name, and the newest interval that the table contains."""
+    summaries = [one.summary.additional_properties for one in table.metadata.snapshots if one.summary is not None]
+    return {str(told[REWRITE]) for told in summaries if REWRITE in told} | {str(marker.get("rewrite"))}
+
+
+def _lost_copies(found: Mapping[str, str], known: set[str]) -> list[str]:
+    """Return the copies of lost attempts; none if no snapshot names any of them: it has expired."""
+    tokens = {name: name.partition("/")[0] for name in found}
+    return [path for name, path in found.items() if tokens[name] not in known] if known & {*tokens.values()} else []
+
+
+def _remove(table: Table, folder: str, lost: Callable[[Mapping[str, str]], list[str]]) -> None:
+    """Remove what ``lost`` returns of the files in a folder, given by name within it. Raises OSError."""
+    place = table.location_provider().new_data_location(folder)
+    scheme, host, home = PyArrowFileIO.parse_location(place)
+    system = table.io.fs_by_scheme(scheme, host)
+    infos = system.get_file_info(FileSelector(home, recursive=True, allow_not_found=True))
+    files = [info.path for info in infos if info.type is FileType.File]
+    for path in lost({posixpath.relpath(path, home): path for path in files}):
+        system.delete_file(path)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from connect_core.connectors.control_folder import execution_of
 from connect_core.connectors.iceberg.config import Settings
+from connect_core.connectors.lake.decisions import plain_name
+from connect_core.connectors.lake.folders import Folders, identity_of
 from connect_core.connectors.lake.installed import ensure_installed
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.sink_task import LakeSinkTask, TableWriter
@@ -28,14 +30,18 @@ class IcebergSinkTask(LakeSinkTask):
         """Read the configuration and open the catalog. Raises ConfigError, RetriableError."""
         ensure_installed("pyiceberg", "IcebergSink", "iceberg")
         from connect_core.connectors.iceberg.catalog import open_catalog
+        from connect_core.connectors.iceberg.control_table import ControlTable
         from connect_core.connectors.iceberg.tables import Tables
 
         settings = Settings.of(config)
         self.settings = settings.lake
         key, limits = self.context.interval.key, self.context.limits
         execution = execution_of(self.context.interval.attempt_id)
-        self._folder = f"connect/{escaped(key.connector)}/{key.incarnation}-{key.sequence}/{execution}"
-        self._tables = Tables(open_catalog(settings, limits), settings, limits)
+        catalog = open_catalog(settings, limits)
+        identity = identity_of(ControlTable(catalog, (*settings.control, plain_name(key.connector))))
+        folder = Folders(escaped(key.connector), identity).interval(key.incarnation, key.sequence)
+        self._folder = f"{folder}/{execution}"
+        self._tables = Tables(catalog, settings, limits)
 
     def writer(self, table: TableName) -> TableWriter:
         """Return the writer for the rows of a table."""

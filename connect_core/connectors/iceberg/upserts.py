@@ -23,9 +23,8 @@ from connect_core.connectors.iceberg.tables import columns_of, ensure_readable
 from connect_core.connectors.lake.keys import KeySet
 from connect_core.connectors.lake.rewriting import Rewriting
 from connect_core.connectors.lake.staged_keys import staged_keys
-from connect_core.connectors.path_names import escaped
 
-__all__ = ["COPIED", "REWRITE", "SUPERSEDED", "Upsert", "rewritten_folder"]
+__all__ = ["COPIED", "REWRITE", "SUPERSEDED", "Upsert"]
 
 REWRITE = "connect-core.rewrite"
 """The folder of the files that a snapshot's commit wrote, among those of all attempts at it."""
@@ -93,8 +92,3 @@ class Upsert:
     def _load(self, place: str) -> pa.Table:
         with self.table.io.new_input(place).open() as source:
             return pq.read_table(source)
-
-
-def rewritten_folder(connector: str, incarnation: int, sequence: int) -> str:
-    """Return the folder of copies for an interval, within a table's data."""
-    return f"connect/{escaped(connector)}/rewritten-{incarnation}-{sequence}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,14 @@ def test_a_driver_killed_between_tables_is_followed_by_another(lake: Lake, point
     assert sorted(row["a"] for row in lake.rows("one")) == [0, 1]
     assert sorted(row["b"] for row in lake.rows("two")) == [0, 1]
     assert len(lake.data_files()) == 4
+
+
+def test_what_a_lost_state_committed_is_no_leftover_of_the_new_one(lake: Lake) -> None:
+    lake.run(numbered([{"a": 1}]))
+    shutil.rmtree(lake.folder / "lake" / "_connect" / "copy")
+    lake.run(numbered([{"a": 2}], first=1))
+    lake.committer().sweep([])
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
 
 
 def test_a_zombie_that_publishes_late_appends_nothing(lake: Lake) -> None:

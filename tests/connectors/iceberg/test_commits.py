@@ -219,6 +219,27 @@ def test_a_new_control_table_believes_no_marker_of_the_old_one(lake: Lake) -> No
     assert sorted(row["a"] for row in lake.rows()) == [1, 2]
 
 
+def test_what_the_old_control_table_committed_is_no_leftover_of_the_new_one(lake: Lake) -> None:
+    lake.run(numbered([{"a": 1}]))
+    lake.catalog.drop_table("connect.copy")
+    lake.run(numbered([{"a": 2}], first=1))
+    lake.committer().sweep([])
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
+
+
+def test_two_deployments_write_a_table_by_connectors_of_one_name(lake: Lake, tmp_path: Path) -> None:
+    """Their intervals have the same numbers: neither removes what the other has staged or committed."""
+    other = Lake(tmp_path, deployment="there")
+    other.set({"control.namespace": "there"})
+    lake.run(numbered([{"a": 1}]))
+    staged = other.stage(numbered([{"a": 2}]))
+    lake.committer().sweep([])
+    committer = other.committer()
+    committer.publish(other.key(), committer.commit(other.key(), staged))
+    committer.sweep([])
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
+
+
 def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake: Lake) -> None:
     committer = lake.committer()
     marker = committer.commit(lake.key(), lake.stage(numbered([{"a": 1}])))

@@ -111,7 +111,7 @@ def test_earlier_snapshots_stay_readable(compacted: Lake) -> None:
 def test_another_writer_in_between_comes_first(compacted: Lake) -> None:
     fill(compacted, 4)
     table = compacted.table()
-    change = Compacting(table, "main", "copy", Compaction(4, 2**27), {}).change()
+    change = Compacting(table, "main", "connect/copy/compacted", Compaction(4, 2**27), {}).change()
     assert change is not None
     fill(compacted, 1, first=5)
     with pytest.raises(ConflictError):

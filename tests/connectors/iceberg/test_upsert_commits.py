@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -215,6 +216,18 @@ def test_a_branch_is_updated_alone(keyed: Lake) -> None:
     assert {row[1] for row in rows(keyed)} == {0}
     branch = keyed.table().scan().use_ref("audit").to_arrow().to_pylist()
     assert sorted((row["id"], row["v"]) for row in branch) == AFTER
+
+
+def test_two_deployments_update_a_table_by_connectors_of_one_name(keyed: Lake, tmp_path: Path) -> None:
+    """The copies of one are none of a lost attempt to the other."""
+    committer = keyed.committer()
+    committer.publish(keyed.key(3), committer.commit(keyed.key(3), second(keyed)))
+    other = Lake(tmp_path, deployment="there")
+    other.set({**keyed.config, "control.namespace": "there"})
+    other.run(numbered([{"id": 0, "v": 2}]), sequence=3)
+    other.committer().sweep([])
+    keyed.committer().sweep([])
+    assert rows(keyed) == [(0, 2), *AFTER[1:]]
 
 
 def test_a_key_column_that_was_dropped_is_named(keyed: Lake) -> None:

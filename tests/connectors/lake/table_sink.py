@@ -142,6 +142,9 @@ class TableSink(ABC):
         return interval_of(sequence=sequence, epoch=epoch, connector=self.name).key
 
     def _task(self, interval: IntervalContext) -> LakeSinkTask:
+        committer = self.connector().committer(self.config)
+        assert isinstance(committer, LakeCommitter)
+        committer.decisions.ensure()
         task = self.connector().task_class()()
         assert isinstance(task, LakeSinkTask)
         task.initialize(SinkSide(limits_of(self.folder), self.config, interval, self.reporter))
