@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-from croniter import croniter  # type: ignore[import-untyped]
+from croniter import CroniterBadDateError, croniter  # type: ignore[import-untyped]
 
-__all__ = ["CRON_PRESETS", "cron_of", "duration_of", "time_before"]
+__all__ = ["CRON_PRESETS", "cron_of", "duration_of", "has_times", "time_before"]
 
 CRON_PRESETS: Mapping[str, str] = MappingProxyType(
     {
@@ -42,6 +42,22 @@ def cron_of(text: str) -> str | None:
     """Return the cron expression of a schedule; ``None`` if it has none."""
     expression = CRON_PRESETS.get(text, text)
     return expression if not expression.startswith("@") and croniter.is_valid(expression) else None
+
+
+def has_times(text: str) -> bool:
+    """Return whether a schedule ever starts a run: no cron expression of 30 February, no duration of 0 s."""
+    text = " ".join(text.split())
+    if text.startswith(("@", "asset:")):
+        return True
+    now, cron = datetime.now(UTC), cron_of(text)
+    try:
+        if cron is not None:
+            croniter(cron, now).get_next(datetime)
+            return True
+        duration = duration_of(text)
+        return duration is not None and now + duration > now
+    except (CroniterBadDateError, OverflowError):
+        return False
 
 
 def time_before(cron: str, moment: datetime) -> datetime:

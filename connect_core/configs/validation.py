@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import cast
 
 from connect_core.api.config import ConfigDef, ConfigKey, ConfigValue
@@ -234,8 +235,22 @@ def _check(connector: Connector, config: Config, values: dict[str, ConfigValue],
     else:
         check_sink(config, values, "" if worker.is_standalone else worker.deployment)
         _check_guarantee(connector, given, values)
+    _check_schedule(given, values)
     _refuse_nulls(config, values)
     _check_versions(given, values)
+
+
+def _check_schedule(config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:
+    """Reject a schedule that is written well and never comes, such as ``0 25 * * *``: no run would ever start."""
+    given = values.get("schedule")
+    # An operator's machine may lack the package.
+    if given is None or given.error_messages or find_spec("croniter") is None:
+        return
+    from connect_core.configs.schedules import has_times
+
+    if not has_times(config["schedule"]):
+        error = "No run would ever start by it: give a time that exists, such as 0 4 * * *, or a duration as PT15M."
+        _add(values, "schedule", config["schedule"], error)
 
 
 def _refuse_nulls(config: Config, values: dict[str, ConfigValue]) -> None:

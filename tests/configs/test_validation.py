@@ -135,6 +135,17 @@ def test_interval_that_ends_by_a_time_needs_a_schedule_that_has_one(schedule: di
         assert "interval.bound" not in messages(SINK | timed | {"schedule": other})
 
 
+@pytest.mark.parametrize("schedule", ["0 25 * * *", "0 0 30 2 *", "PT0S", "P99999999999D"])
+def test_schedule_that_never_comes_is_refused(schedule: str) -> None:
+    """Airflow would have a DAG without runs, and nobody would be told."""
+    assert "No run would ever start" in messages(SOURCE | {"schedule": schedule})["schedule"][0]
+
+
+@pytest.mark.parametrize("schedule", ["0 0 29 2 *", "*/5 * * * *", "0 4 * * MON-FRI", "PT15M", "@daily", "@none"])
+def test_schedule_that_comes_is_taken(schedule: str) -> None:
+    assert "schedule" not in messages(SOURCE | {"schedule": schedule})
+
+
 def test_errors_of_several_parts_come_together() -> None:
     config = SINK | {
         "tasks.max": "0",
