@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from connect_core.api import PartitionRange, SinkRecord
+from connect_core.api.backfill import Backfill
 from connect_core.api.sink import IntervalContext
 from connect_core.connectors.filesystem.partitioners import TimeBasedPartitioner
 from connect_core.connectors.filesystem.partitioners.hourly import HourlyPartitioner
+from connect_core.connectors.filesystem.sink import finished
 from tests.connectors.contexts import interval_of
 from tests.connectors.filesystem.export import Crash, CrashingCommitter, Export
 
@@ -76,6 +78,22 @@ def test_hour_that_is_not_over_is_marked_later_without_files_of_its_own(tmp_path
     assert export.marked() == [hour(0)], "it ends at half past midnight UTC"
     export.committer().abandon(interval_of(sequence=2).key, None)
     export.export(3, 2, 1.9)
+    assert export.marked() == [hour(0), hour(1)]
+
+
+def test_hour_that_is_open_stays_so_behind_any_number_of_backfills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finished, "_LOOK_BACK", 3)
+    export = TimedExport(tmp_path, partitioner="hourly", **TIMED)
+    export.export(1, 0.5, 0.1)
+    for sequence in range(2, 7):
+        export.last = 0
+        interval, records = export.timed(sequence, 0.5, [0.1])
+        committer, backfill = export.committer(), Backfill(millis(0), millis(0.5), 1, is_last=True)
+        committer.publish(interval.key, committer.replace(interval.key, export.stage(interval, records), backfill))
+    assert export.marked() == []
+    export.export(7, 2, 1.5)
     assert export.marked() == [hour(0), hour(1)]
 
 

@@ -29,7 +29,7 @@ from connect_core.connectors.filesystem.side_by_side import for_each
 from connect_core.connectors.filesystem.sink import replacing
 from connect_core.connectors.filesystem.sink.config import PATH
 from connect_core.connectors.filesystem.sink.file_recount import FileRecount
-from connect_core.connectors.filesystem.sink.finished import SUCCESS, folders_of, touched
+from connect_core.connectors.filesystem.sink.finished import SUCCESS, folders_of, left_open, touched
 from connect_core.connectors.filesystem.sink.layout import Layout
 from connect_core.connectors.filesystem.sink.recount import Recount
 from connect_core.connectors.filesystem.sink.staging.parts import Part
@@ -123,6 +123,8 @@ class FileSystemCommitter:
         content |= {
             "config_version": backfill.config_version,
             "marks": replacing.marks(storage, self.partitioner, files, backfill),
+            # Passed on, so that the live export finds them behind any number of backfills.
+            "folders": {"finished": [], "open": left_open(self._control, interval)},
         }
         return self._with_files(self._control.commit(interval, ordered, content))
 

@@ -8,7 +8,7 @@ from typing import Any
 from connect_core.api.sink import IntervalKey, Staged
 from connect_core.connectors.control_folder import ControlFolder
 
-__all__ = ["SUCCESS", "ends_of", "folders_of", "touched"]
+__all__ = ["SUCCESS", "ends_of", "folders_of", "left_open", "touched"]
 
 SUCCESS = "_SUCCESS"
 
@@ -39,12 +39,13 @@ def folders_of(
     bounds = [bound for part in staged if (bound := part.detail.get("bound")) is not None]
     if not bounds:
         return None
-    known = {**_left_open(control, interval), **ends_of(files)}
+    known = {**left_open(control, interval), **ends_of(files)}
     finished = sorted(folder for folder, end in known.items() if end <= min(bounds))
     return {"finished": finished, "open": {folder: known[folder] for folder in sorted({*known} - {*finished})}}
 
 
-def _left_open(control: ControlFolder, interval: IntervalKey) -> dict[str, int]:
+def left_open(control: ControlFolder, interval: IntervalKey) -> dict[str, int]:
+    """Return the folders that earlier intervals have left open, with their ends."""
     last = control.last_interval()
     if last is None or last[0] > interval.incarnation:
         return {}
