@@ -186,7 +186,7 @@ class AzureFiles:
 class AzureStaging:
     """Files of an interval; of each, its name here, size and MD5 are held, and the ids of its blocks.
 
-    If it has blocks, the blob of that name is an empty ticket: without it they are not published any more. Blocks
+    If it has blocks, the blob of that name is a ticket: without it they are not published any more. Blocks
     themselves cannot be removed; Azure drops them a week after the last one was uploaded, or with the next publication.
     """
 
@@ -249,11 +249,21 @@ class AzureStaging:
         ids = self.container.stage(place or ticket, _digested(content.pieces(BLOCK), digest))
         md5 = {"md5": base64.b64encode(digest.digest()).decode()}
         if place:
-            self.container.put_new(ticket, b"")
+            self._claim(ticket)
             return {**held, **md5, "final": place, "blocks": ids}
         if not self.container.commit(ticket, ids, digest.digest()):
             raise RetriableError(f"the blocks of {ticket} were removed before they were committed")
         return {**held, **md5}
+
+    def _claim(self, ticket: str) -> None:
+        """Write a ticket. Raises FileExistsError if another upload has."""
+        mine = secrets.token_bytes(16)
+        try:
+            self.container.put_new(ticket, mine)
+        except FileExistsError:
+            # Azure's client repeats a request whose response was lost.
+            if self.container.read(ticket) != mine:
+                raise
 
     def _commit(self, held: Held, place: str, over: str) -> bool:
         """Return whether a file could be committed in place of the blob with this etag; empty: if there is none."""

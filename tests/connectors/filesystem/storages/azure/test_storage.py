@@ -102,3 +102,32 @@ def test_a_file_that_another_writes_while_it_is_published_stays(server: AzureSer
         patch.undo()
     staging.publish(held, "t/f")
     assert server.content(tmp_path.name, "t/f") == b"earlier"
+
+
+@pytest.mark.parametrize("final", ["t/f", ""])
+def test_a_file_is_staged_though_a_response_is_lost(
+    server: AzureServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, final: str
+) -> None:
+    """Azure's client sends the request again, and the store has what the first one wrote."""
+    from azure.core.exceptions import ServiceResponseError
+    from azure.core.pipeline.transport import RequestsTransport
+
+    config, straight, lost = server.config(tmp_path.name), RequestsTransport.send, set[str]()
+    storage = AzureStorage.open(config["path"], config, LIMITS, is_at_work=True)
+    output = storage.staging(storage.root / "_connect/+tmp/copy/1-1").create("1-a/0", "t/f")
+    output.write(b"data")
+
+    def losing(self: Any, request: Any, **more: Any) -> Any:
+        answer = straight(self, request, **more)
+        if request.method == "PUT" and request.url not in lost:
+            lost.add(request.url)
+            raise ServiceResponseError("the connection was reset")
+        return answer
+
+    with monkeypatch.context() as patch:
+        patch.setattr("azure.storage.blob._shared.policies.StorageRetryPolicy.sleep", lambda *_: None)
+        patch.setattr(RequestsTransport, "send", losing)
+        held = output.finish(final)
+        storage.staging(storage.root / "_connect/+tmp/copy/1-1").publish(held, "t/f")
+    assert len(lost) >= 3
+    assert server.content(tmp_path.name, "t/f") == b"data"
