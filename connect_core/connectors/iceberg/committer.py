@@ -67,7 +67,7 @@ class IcebergCommitter(LakeCommitter):
                     "Table %s was dropped and recreated after interval %s was committed: its %s rows went with it",
                     ".".join(name), decision["sequence"], content["rows"],
                 )  # fmt: skip
-            elif not _has(table.properties.get(self._key_of_tables), decision):
+            elif not _has(table.properties.get(self._marker_key(decision["control"])), decision):
                 append = self._append(content, decision)
                 change_once(table, self._upsert(table, append, decision, content) if "keys" in content else append)
 
@@ -76,13 +76,13 @@ class IcebergCommitter(LakeCommitter):
     def _append(self, content: Mapping[str, Any], decision: Mapping[str, Any]) -> Change:
         files = [file for one in content["lists"] for file in files_of_text(one["files"], one["spec"])]
         marker = {part: decision[part] for part in ("control", "incarnation", "sequence", "epoch")}
-        properties = {self._key_of_tables: json.dumps(marker)}
+        properties = {self._marker_key(decision["control"]): json.dumps(marker)}
         return Change(self.summary(decision), properties, files, branch=content["branch"])
 
     def _upsert(self, table: Table, append: Change, decision: Mapping[str, Any], content: Mapping[str, Any]) -> Change:
         folder = self._folders(decision["control"]).rewritten(decision["incarnation"], decision["sequence"])
-        properties = self._tables.settings.write_properties
-        return Upsert(table, append, self._key_of_tables, folder, properties).change(content)
+        key, properties = self._marker_key(decision["control"]), self._tables.settings.write_properties
+        return Upsert(table, append, key, folder, properties).change(content)
 
     def compact(self, name: TableName, compaction: Compaction) -> None:
         """Merge small files of a table in one snapshot, unless another writer is first. Raises ConnectError."""
@@ -97,21 +97,21 @@ class IcebergCommitter(LakeCommitter):
 
     def recounts(self) -> IcebergRecounts:
         """Return the recounts of decided intervals in the tables."""
-        return IcebergRecounts(self._tables, self.deployment, self.connector, self._key_of_tables)
+        return IcebergRecounts(self._tables, self.deployment, self.connector, self._marker_key)
 
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
         """Remove files of a decided interval that the decision does not name."""
         table = self._tables.find(name)
         if table is not None:
-            marker = json.loads(table.properties.get(self._key_of_tables) or "{}")
+            marker = json.loads(table.properties.get(self._marker_key(decision["control"])) or "{}")
             remove_leftovers(table, self._folders(decision["control"]), decision, marker)
 
     def _folders(self, control: str) -> Folders:
         return Folders(escaped(self.connector), control)
 
-    @property
-    def _key_of_tables(self) -> str:
-        return f"{_MARKER}{self.deployment}.{self.connector}"
+    def _marker_key(self, control: str) -> str:
+        # Deployments may have one name: each has its control table, and must not replace the other's marker.
+        return f"{_MARKER}{self.deployment}.{self.connector}.{control}"
 
     def _standing(self, name: TableName, branch: str) -> Table:
         """Return a table that has the branch, which is created if need be."""

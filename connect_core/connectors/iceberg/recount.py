@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,18 +32,17 @@ class _Seen:
     """A table as of when it was opened, with the snapshots of each interval."""
 
     table: Table
-    marker: Mapping[str, Any] | None
     snapshots: Mapping[Place, list[Mapping[str, str]]]
 
 
 @dataclass(slots=True)
 class IcebergRecounts:
-    """``key``: the table property that contains the connector's newest interval."""
+    """``key``: takes the identity of a control table → the table property that contains its newest interval."""
 
     tables: Tables
     deployment: str
     connector: str
-    key: str
+    key: Callable[[str], str]
     _seen: dict[TableName, _Seen | None] = field(default_factory=dict)
 
     def of(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> RecountedTable:
@@ -56,7 +55,7 @@ class IcebergRecounts:
             return RecountedTable(notes=(_RECREATED,))
         made = seen.snapshots.get((decision["incarnation"], number), [])
         if not made:
-            if _reaches(seen.marker, decision):
+            if _reaches(seen.table.properties.get(self.key(decision["control"])), decision):
                 return RecountedTable(notes=(_EXPIRED,))
             gone = Difference("missing", place, f"a snapshot of {_rows(content['rows'])}", "none", number)
             return RecountedTable(0, (gone,))
@@ -88,8 +87,7 @@ class IcebergRecounts:
             if mine == (self.deployment, self.connector) and (told.get(_FILES) or REWRITE in told):
                 place = int(told["connect-core.incarnation"]), int(told["connect-core.sequence"])
                 snapshots.setdefault(place, []).append(told)
-        text = table.properties.get(self.key)
-        return _Seen(table, None if text is None else json.loads(text), snapshots)
+        return _Seen(table, snapshots)
 
 
 def _added(told: Mapping[str, str]) -> int:
@@ -109,9 +107,10 @@ def _file(table: Table, file: DataFile, number: int) -> list[Difference]:
     return [Difference("size", file.file_path, f"{file.file_size_in_bytes} bytes", f"{size} bytes", number)]
 
 
-def _reaches(marker: Mapping[str, Any] | None, decision: Mapping[str, Any]) -> bool:
-    if marker is None or marker["control"] != decision["control"]:
+def _reaches(text: str | None, decision: Mapping[str, Any]) -> bool:
+    if text is None:
         return False
+    marker = json.loads(text)
     newest = marker["incarnation"], marker["sequence"]
     return bool(newest >= (decision["incarnation"], decision["sequence"]))
 

@@ -240,6 +240,19 @@ def test_two_deployments_write_a_table_by_connectors_of_one_name(lake: Lake, tmp
     assert sorted(row["a"] for row in lake.rows()) == [1, 2]
 
 
+def test_an_interval_is_appended_once_beside_a_deployment_of_the_same_name(lake: Lake, tmp_path: Path) -> None:
+    """A driver dies before it has recorded the interval; the other one commits before the next driver comes."""
+    other = Lake(tmp_path)
+    other.set({"control.namespace": "there"})
+    lake.run(numbered([{"a": 1}]))
+    other.run(numbered([{"a": 2}]))
+    successor = lake.committer(2)
+    marker = successor.read_marker(lake.key())
+    assert marker is not None
+    successor.publish(lake.key(), marker)
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
+
+
 def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake: Lake) -> None:
     committer = lake.committer()
     marker = committer.commit(lake.key(), lake.stage(numbered([{"a": 1}])))

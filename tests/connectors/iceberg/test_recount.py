@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from connect_core.connectors.iceberg.committer import IcebergCommitter
 from tests.connectors.iceberg.lake import Lake
 from tests.connectors.lake.recounts import RecountContract, kinds, recount
 
@@ -27,3 +28,9 @@ class TestRecounts(RecountContract):
         found = recount(written)
         assert (kinds(found), [one.found for one in found]) == ([], [3, 1, None])
         assert any("expired" in note for note in found[2].notes)
+
+
+def test_connector_that_has_not_run_has_nothing_to_recount(lake: Lake) -> None:
+    committer = lake.connector().committer(lake.config)
+    assert isinstance(committer, IcebergCommitter)
+    assert list(committer.recount(0, lake.key())) == []
