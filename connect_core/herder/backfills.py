@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from connect_core.errors import BadRequestError, IllegalWorkerStateError
 from connect_core.herder.context import Herder
-from connect_core.herder.slot_calendar import SlotPeriod, get_calendar
+from connect_core.herder.slot_calendar import SlotCalendar, SlotPeriod, get_calendar
+from connect_core.herder.slot_times import MOST_SLOTS
 from connect_core.herder.time_slots import SlotState
 from connect_core.store import audit
 from connect_core.store.audit import Act
@@ -28,10 +29,11 @@ class BackfillStarted:
 def start_backfill(herder: Herder, name: str, start: datetime, end: datetime) -> BackfillStarted:
     """Export the slots from ``start`` on and up to ``end`` again.
 
-    Raise NotFoundError, BadRequestError where no slot lies in that time, IllegalWorkerStateError where they cannot be
-    exported now, and what the scheduler raises.
+    Raise NotFoundError, BadRequestError where no slot lies in that time, or too many, IllegalWorkerStateError where
+    they cannot be exported now, and what the scheduler raises.
     """
     calendar = get_calendar(herder, name, SlotPeriod(start, end))
+    _ensure_all_are_told(calendar)
     slots = [slot for slot in calendar.slots if calendar.since is not None and slot.start >= calendar.since]
     if not slots:
         period = f"{start.isoformat()} to {end.isoformat()}"
@@ -52,3 +54,14 @@ def start_backfill(herder: Herder, name: str, start: datetime, end: datetime) ->
         told = {"from": started.start.isoformat(), "to": started.end.isoformat(), "slots": started.slots}
         audit.record(connection, Act(herder.actor, "backfill", name, after=told))
     return started
+
+
+def _ensure_all_are_told(calendar: SlotCalendar) -> None:
+    """Raise BadRequestError for a time with more slots than a calendar has: the earliest would not be exported."""
+    slots, since = calendar.slots, calendar.since
+    if len(slots) < MOST_SLOTS or since is None or slots[0].start <= since:
+        return
+    raise BadRequestError(
+        f"Connector {calendar.connector} has more than {MOST_SLOTS} slots between {since.isoformat()} and "
+        f"{slots[-1].end.isoformat()}: ask for {MOST_SLOTS} at most, one period after the other"
+    )

@@ -51,6 +51,16 @@ def test_times_that_are_no_slots(export: HourlyExport) -> None:
         start_backfill(herder, "plain", FULL - HOUR, FULL)
 
 
+def test_no_slot_of_a_long_time_is_left_out(export: HourlyExport) -> None:
+    """A calendar has the newest thousand of them: the backfill would begin behind the time that was asked for."""
+    minutes = HourlyExport(export.harness, "minutes", {**HOURLY, "schedule": "* * * * *"}).create()
+    minutes.live(FULL)
+    herder, long = export.harness.herder, timedelta(minutes=1000)
+    with pytest.raises(BadRequestError, match="has more than 1000 slots between"):
+        start_backfill(herder, minutes.name, FULL - long - timedelta(minutes=1), FULL)
+    assert start_backfill(herder, minutes.name, FULL - long, FULL).slots == 1000
+
+
 def test_what_cannot_be_exported_again_now(export: HourlyExport) -> None:
     herder = export.harness.herder
     with pytest.raises(IllegalWorkerStateError, match=r"has reached .*: its next run exports what comes after"):
