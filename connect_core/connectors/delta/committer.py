@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import posixpath
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,7 @@ class DeltaCommitter(LakeCommitter):
         summary, found = self.summary(decision), None
         files = self._tables.files(self._tables.places.table(name))
         ensure_writable(name, table)
+        _ensure_partitioned(name, table, content["lists"])
         if "keys" in content:
             ensure_updatable(name, table)
             place = decision["incarnation"], decision["sequence"]
@@ -161,6 +162,18 @@ class DeltaCommitter(LakeCommitter):
                 "create an empty one of this name to go on without them"
             )
         return table
+
+
+def _ensure_partitioned(name: TableName, table: DeltaTable, files: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ConnectError for files of other partitions than the table's: a reader would find nulls in the column."""
+    now = table.metadata().partition_columns
+    other = next((file["partition"] for file in files if set(file["partition"]) != set(now)), None)
+    if other is not None:
+        raise ConnectError(
+            f"table {name[-1]} is partitioned by {', '.join(now) or 'nothing'} since rows of a committed interval were "
+            f"written, for a table partitioned by {', '.join(other) or 'nothing'}: restore its version before that, "
+            "resume the connector, and change the partitions while it is stopped"
+        )
 
 
 def _remove_others(files: FileSystem, folder: str, named: set[str]) -> None:

@@ -63,6 +63,20 @@ def test_what_a_lost_state_committed_is_no_leftover_of_the_new_one(lake: Lake) -
     assert sorted(row["a"] for row in lake.rows()) == [1, 2]
 
 
+def test_a_table_that_is_partitioned_otherwise_before_its_rows_arrive_is_named(lake: Lake) -> None:
+    """Readers would take the column from the log, which does not have the rows' values."""
+    lake.run(numbered([{"a": 1, "b": "x"}]))
+    committer = lake.committer()
+    marker = committer.commit(lake.key(2), lake.stage(numbered([{"a": 2, "b": "y"}], first=1), 2))
+    rows = pa.table({"a": pa.array([7]), "b": ["x"]})
+    write_deltalake(lake.table(), rows, mode="overwrite", schema_mode="overwrite", partition_by=["b"])
+    with pytest.raises(ConnectError, match=r"table t is partitioned by b since .* partitioned by nothing: restore"):
+        committer.publish(lake.key(2), marker)
+    lake.table().restore(1)
+    committer.publish(lake.key(2), marker)
+    assert sorted((row["a"], row["b"]) for row in lake.rows()) == [(1, "x"), (2, "y")]
+
+
 def test_a_zombie_that_publishes_late_appends_nothing(lake: Lake) -> None:
     zombie = lake.committer(1)
     marker = zombie.commit(lake.key(1), lake.stage(numbered([{"a": 1}])))
