@@ -31,6 +31,7 @@ __all__ = [
     "definition_of",
     "import_all",
     "import_one",
+    "opened",
     "opened_config",
     "there_of",
     "with_worker",
@@ -163,9 +164,14 @@ def _fill(herder: Herder, one: Definition, api: ConnectApi | None, topic: Source
 
 def opened_config(providers: ConfigProviders, state: ConnectorState) -> dict[str, str]:
     """Return a stored configuration as it was given: sealed values opened, references as written; no ``name``."""
+    return opened(providers, state.name, state.config)
+
+
+def opened(providers: ConfigProviders, name: str, config: Mapping[str, str]) -> dict[str, str]:
+    """Return any version of a connector's stored configuration as ``opened_config``."""
     return {
-        key: providers.resolve({key: value}, state.name)[key] if is_sealed(value) else value
-        for key, value in state.config.items()
+        key: providers.resolve({key: value}, name)[key] if is_sealed(value) else value
+        for key, value in config.items()
         if key != "name"
     }
 

@@ -14,6 +14,7 @@ from connect_core.herder import lifecycle
 from connect_core.herder import offsets as herder_offsets
 from connect_core.herder.context import Herder
 from connect_core.interval.values import TargetState
+from connect_core.migration.changes_there import ensure_known_config
 from connect_core.migration.connect_api import ConnectApi, ConnectorThere
 from connect_core.migration.steps import Sides, Step, next_step
 from connect_core.store import audit, connectors, origins, statuses
@@ -26,6 +27,9 @@ _POLL_SECONDS = 0.5
 _FENCE_SECONDS = 60.0
 _MOST_STEPS = 20
 """A switch takes seven; more are needed only if others act on the connector meanwhile."""
+
+_TAKING_OVER = (Step.BEGIN, Step.STOP_THERE, Step.TAKE_OFFSETS)
+"""Until the offsets are here, what is changed in the cluster counts there."""
 
 Reached = Callable[[Step], None]
 
@@ -58,15 +62,16 @@ class Switch:
     def run(self, reached: Reached = lambda step: None) -> list[Step]:
         """Carry out the remaining steps, in order, and return them; ``reached`` is called after each.
 
-        Raise NotFoundError if one side has no such connector, IllegalWorkerStateError if both run
-        or another command switches it, WaitError if one does not end in time, ConnectError.
+        Raise NotFoundError if one side has no such connector, IllegalWorkerStateError if both run,
+        another command switches it, or its configuration there has changed; WaitError if one does not end in
+        time, ConnectError.
         """
         with origins.alone(self.herder.database, self.name):
             return self._run(reached)
 
     def _run(self, reached: Reached) -> list[Step]:
         done: list[Step] = []
-        while (step := next_step(self.sides(), is_back=self.is_back)) is not Step.DONE:
+        while (step := next_step(sides := self.sides(), is_back=self.is_back)) is not Step.DONE:
             if time.monotonic() >= self.until:
                 break
             if len(done) == _MOST_STEPS:
@@ -74,6 +79,8 @@ class Switch:
                     f"Another user or program is starting and stopping {self.name}: wait until that ends, then run "
                     "this again."
                 )
+            if step in _TAKING_OVER and not self.is_back:
+                ensure_known_config(self.herder, sides)
             self._acts()[step]()
             done.append(step)
             reached(step)

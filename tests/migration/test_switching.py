@@ -13,7 +13,7 @@ from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundE
 from connect_core.herder import connectors, lifecycle, offsets
 from connect_core.herder.status import get_status
 from connect_core.migration import steps
-from connect_core.migration.importing import Outcome, definition_of, import_one
+from connect_core.migration.importing import Outcome, definition_of, import_one, with_worker
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch, offset_map
 from connect_core.store import origins
@@ -45,6 +45,17 @@ def imported(harness: Harness, there: FakeConnect) -> None:
 def switch(harness: Harness, there: FakeConnect, *, back: bool = False, **more: Any) -> list[Step]:
     with there.api() as api:
         return Switch(harness.herder, api, "a", back, sleep=lambda seconds: None, **more).run()
+
+
+def begun(harness: Harness, there: FakeConnect, last: Step, *, back: bool = False) -> None:
+    """Begin a switch whose command is killed after a step."""
+
+    def die(done: Step) -> None:
+        if done is last:
+            raise Died
+
+    with there.api() as api, pytest.raises(Died):
+        Switch(harness.herder, api, "a", back, sleep=lambda seconds: None).run(die)
 
 
 def here(harness: Harness) -> str:
@@ -177,6 +188,40 @@ def test_both_running_is_refused(harness: Harness) -> None:
     there.connectors["a"].state = "RUNNING"
     with pytest.raises(IllegalWorkerStateError, match="Stop it there"):
         switch(harness, there, back=True)
+
+
+def test_a_connector_that_was_changed_in_its_cluster_is_refused_before_it_is_stopped(harness: Harness) -> None:
+    there = source_there()
+    imported(harness, there)
+    there.connectors["a"].config |= {"topic": "others", "batch.size": "5"}
+    with pytest.raises(IllegalWorkerStateError, match=r"changed at http://there:8083 .*: batch\.size, topic\. Nothing"):
+        switch(harness, there)
+    assert (there.connectors["a"].state, here(harness)) == ("RUNNING", "STOPPED")
+    # Given the new values here, and then one more that only this deployment needs.
+    connectors.put_config(harness.herder, "a", there.connectors["a"].config)
+    connectors.put_config(harness.herder, "a", {**there.connectors["a"].config, "batch.size": "7"})
+    assert switch(harness, there)[-1] is Step.END
+
+
+def test_a_connector_that_is_changed_during_a_switch_is_not_started_with_former_values(harness: Harness) -> None:
+    there = source_there()
+    imported(harness, there)
+    begun(harness, there, Step.STOP_THERE)
+    there.connectors["a"].config["topic"] = "others"
+    with pytest.raises(IllegalWorkerStateError, match=r"topic\. Undo the switch \(connect switch a --back\)"):
+        switch(harness, there)
+    switch(harness, there, back=True)
+    assert (there.connectors["a"].state, here(harness)) == ("RUNNING", "STOPPED")
+
+
+def test_converters_of_the_workers_there_are_no_change(harness: Harness) -> None:
+    there = source_there()
+    there.connectors["a"].config["value.converter.schemas.enable"] = "false"
+    given = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
+    with there.api() as api:
+        definition = with_worker(definition_of(api.connector("a"), api.address), given)
+        assert import_one(harness.herder, definition, api).outcome is Outcome.CREATED
+    assert switch(harness, there)[-1] is Step.END
 
 
 def test_tasks_that_do_not_end_are_named(harness: Harness) -> None:
