@@ -178,6 +178,13 @@ def delete(
             help="Delete its offsets too; otherwise a new connector of that name continues from them.",
         ),
     ] = False,
+    abandon_switch: Annotated[
+        bool,
+        typer.Option(
+            "--abandon-switch",
+            help="Delete it also in the middle of a switch, if its cluster is gone: what is there stays as it is.",
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     worker: Worker = None,
 ) -> None:
@@ -187,7 +194,7 @@ def delete(
         typer.confirm(f"Delete {', '.join(names)}? Its runs end, its DAG is removed, {offsets}.", abort=True)
 
     def act(herder: Herder, name: str) -> None:
-        connectors.delete(herder, name, forget_offsets=forget_offsets)
+        connectors.delete(herder, name, forget_offsets=forget_offsets, abandon_switch=abandon_switch)
 
     _each(names, worker, "Deleted", act)
 

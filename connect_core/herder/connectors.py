@@ -15,6 +15,7 @@ from connect_core.herder.context import Herder
 from connect_core.herder.refusals import refusals
 from connect_core.herder.rewriting import end_connector
 from connect_core.herder.status import ConnectorStateInfo, compute_status
+from connect_core.herder.switches import ensure_no_switch
 from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
 from connect_core.java.strings import trim
 from connect_core.registry import PluginKind, registry
@@ -161,6 +162,7 @@ def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> Conne
     with refusals(herder, "configure", name):
         accepted = accept(herder, name, config, stored.config)
     with herder.database.write() as connection:
+        ensure_no_switch(herder, connection, name, "reconfigured")
         connectors.replace_config(connection, stored, accepted)
         tasks = connectors.list_task_configs(connection, name)
         states = _visible(stored.config), _visible(accepted.config)
@@ -177,14 +179,17 @@ def _schedule(config: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in config.items() if key == "schedule" or key.startswith("schedule.")}
 
 
-def delete(herder: Herder, name: str, *, forget_offsets: bool = False) -> None:
+def delete(herder: Herder, name: str, *, forget_offsets: bool = False, abandon_switch: bool = False) -> None:
     """Delete a connector; what its run has not committed by now is never committed.
 
-    Its offsets are kept for a connector of the same name, unless ``forget_offsets``. Raise
-    NotFoundError; ConnectError where offsets cannot be forgotten: it then is in the state it had, or in that which
+    Its offsets are kept for a connector of the same name, unless ``forget_offsets``. ``abandon_switch``: delete it
+    also in the middle of a switch, such as from a cluster that is gone. Raise NotFoundError, IllegalWorkerStateError;
+    ConnectError where offsets cannot be forgotten: it then is in the state it had, or in that which
     another request has given it meanwhile.
     """
     with herder.database.write() as connection:
+        if not abandon_switch:
+            ensure_no_switch(herder, connection, name, "deleted")
         stop = connectors.halt(connection, name)
     try:
         end_connector(herder, name, forget_offsets=forget_offsets)

@@ -45,6 +45,8 @@ class Herder:
     actor: str = ""
     ends: TopicEnds | None = None
     """Reads the ends of topics, for lag; ``None`` where Kafka is not asked."""
+    is_switching: bool = False
+    """Whether a switch of a connector acts; what others do meanwhile is refused where it would disturb that."""
 
     @property
     def worker_id(self) -> str:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from connect_core.errors import IllegalWorkerStateError, NotFoundError
 from connect_core.herder.context import Herder
 from connect_core.herder.status import ConnectorStatus, PartStatus, State, get_status
+from connect_core.herder.switches import ensure_no_switch
 from connect_core.interval.values import ConnectorState, TargetState
 from connect_core.store import audit, connectors, dag_states, restarts
 from connect_core.store.audit import Act
@@ -32,13 +33,16 @@ class RestartRequest:
 
 
 def pause(herder: Herder, name: str) -> None:
-    """End the running interval at its next commit point, and start no other. Raise NotFoundError."""
+    """End the running interval at its next commit point, and start no other.
+
+    Raise NotFoundError, IllegalWorkerStateError during a switch.
+    """
     _aim(herder, name, TargetState.PAUSED)
     herder.ask("pause", name)
 
 
 def resume(herder: Herder, name: str) -> None:
-    """Start a paused or stopped connector again. Raise NotFoundError."""
+    """Start a paused or stopped connector again. Raise NotFoundError, IllegalWorkerStateError during a switch."""
     _aim(herder, name, TargetState.STARTED)
     herder.ask("resume", name)
 
@@ -53,6 +57,9 @@ def _aim(herder: Herder, name: str, target: TargetState) -> None:
     with herder.database.write() as connection:
         if connectors.find(connection, name) is None:
             raise NotFoundError(f"Unknown connector {name}")
+        if target is not TargetState.STOPPED:
+            # A stop disturbs no switch, and may be what an operator needs.
+            ensure_no_switch(herder, connection, name, "paused" if target is TargetState.PAUSED else "resumed")
         # Before the connector's own row, in the order in which the mirror takes its locks.
         dag_states.set_paused(connection, name, target is not TargetState.STARTED)
         before = connectors.set_target_state(connection, name, target)

@@ -18,6 +18,7 @@ from connect_core.configs import Redaction
 from connect_core.errors import BadRequestError, ConnectError, IllegalWorkerStateError
 from connect_core.herder.context import Herder
 from connect_core.herder.sink_offsets import parse_sink_offsets
+from connect_core.herder.switches import ensure_no_switch
 from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
 from connect_core.java_plugins.redaction import redacting
 from connect_core.registry import PluginKind, registry
@@ -104,7 +105,7 @@ def alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> str:
     """Alter offsets of a stopped connector → the message for the user.
 
     Raise NotFoundError; BadRequestError unless STOPPED and for bad sink
-    offsets; ConnectError if the connector refuses.
+    offsets; IllegalWorkerStateError during a switch; ConnectError if the connector refuses.
     """
     if not entries:
         raise BadRequestError("Partitions / offsets need to be provided for an alter offsets request")
@@ -131,7 +132,8 @@ def parse_wanted(kind: ConnectorType, entries: Sequence[OffsetEntry]) -> Changes
 def reset(herder: Herder, name: str) -> str:
     """Reset all offsets of a stopped connector → the message for the user.
 
-    Raise NotFoundError, BadRequestError unless STOPPED, ConnectError if the connector refuses.
+    Raise NotFoundError, BadRequestError unless STOPPED, IllegalWorkerStateError during a switch, ConnectError if
+    the connector refuses.
     """
     state = _stopped(herder, name)
     with herder.database.read() as connection:
@@ -150,6 +152,7 @@ def reset(herder: Herder, name: str) -> str:
 def _stopped(herder: Herder, name: str) -> ConnectorState:
     with herder.database.read() as connection:
         state = connectors.get(connection, name)
+        ensure_no_switch(herder, connection, name, "given other offsets")
     if state.target_state is not TargetState.STOPPED:
         raise BadRequestError(
             "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the "

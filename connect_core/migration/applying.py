@@ -14,6 +14,7 @@ from connect_core.herder import lifecycle
 from connect_core.herder.connectors import NewConnector
 from connect_core.herder.context import Herder
 from connect_core.herder.preflight import preflight
+from connect_core.herder.switches import ensure_no_switch
 from connect_core.interval.values import ConnectorState, TargetState
 from connect_core.migration.definitions import Definition
 from connect_core.migration.importing import changed_keys, opened_config
@@ -135,7 +136,9 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[K
 
 
 def problem_of(herder: Herder, change: Change) -> str | None:
-    """Return the validation errors that prevent a change; ``None`` if there are none."""
+    """Return what prevents a change: a switch in progress, or validation errors; ``None`` if nothing does."""
+    if (disturbed := _disturbed(herder, change)) is not None:
+        return disturbed
     if change.wanted is None or not (change.differences or change.action is Action.CREATE):
         return None
     try:
@@ -146,6 +149,16 @@ def problem_of(herder: Herder, change: Change) -> str | None:
     except ConnectError as error:
         return str(error)
     return "; ".join(f"{key}: {' '.join(found)}" for key, found in infos.errors().items()) or None
+
+
+def _disturbed(herder: Herder, change: Change) -> str | None:
+    act = "deleted" if change.action is Action.DELETE else "changed"
+    try:
+        with herder.database.read() as connection:
+            ensure_no_switch(herder, connection, change.name, act)
+    except ConnectError as error:
+        return str(error)
+    return None
 
 
 def apply_change(herder: Herder, change: Change) -> Applied:

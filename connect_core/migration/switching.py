@@ -102,6 +102,11 @@ class Switch:
             )
         return Sides(self.name, there, state.target_state, lease is not None and lease < 0, origin)
 
+    @property
+    def _acting(self) -> Herder:
+        """The herder for what only the switch itself may do while it is in progress."""
+        return replace(self.herder, is_switching=True)
+
     def _there(self) -> ConnectorThere:
         try:
             return self.api.connector(self.name)
@@ -146,7 +151,7 @@ class Switch:
         final = self._final_offsets()
         here = offset_map(herder_offsets.get(self.herder, self.name))
         if changes := _changes(here, final):
-            herder_offsets.alter(self.herder, self.name, changes)
+            herder_offsets.alter(self._acting, self.name, changes)
         self._ensure_equal(offset_map(herder_offsets.get(self.herder, self.name)), final)
         # Workers that share connectors out again show other states of a stopped connector for some seconds.
         self._await("it to be stopped there", lambda sides: sides.is_stopped_there)
@@ -181,7 +186,7 @@ class Switch:
 
     def _start_here(self) -> None:
         acts = {"RUNNING": lifecycle.resume, "PAUSED": lifecycle.pause}
-        acts.get(self._origin().state or "", lifecycle.stop)(self.herder, self.name)
+        acts.get(self._origin().state or "", lifecycle.stop)(self._acting, self.name)
 
     def _stop_here(self) -> None:
         lifecycle.stop(self.herder, self.name)

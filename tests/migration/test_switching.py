@@ -11,8 +11,11 @@ import pytest
 from connect_core.api.offsets import canonical
 from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError, RetriableError
 from connect_core.herder import connectors, lifecycle, offsets
+from connect_core.herder.context import Herder
 from connect_core.herder.status import get_status
 from connect_core.migration import steps
+from connect_core.migration.applying import apply_change, plan, problem_of
+from connect_core.migration.definitions import Definition
 from connect_core.migration.importing import Outcome, definition_of, import_one, with_worker
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch, offset_map
@@ -221,6 +224,57 @@ def test_converters_of_the_workers_there_are_no_change(harness: Harness) -> None
     with there.api() as api:
         definition = with_worker(definition_of(api.connector("a"), api.address), given)
         assert import_one(harness.herder, definition, api).outcome is Outcome.CREATED
+    assert switch(harness, there)[-1] is Step.END
+
+
+_ALTERED = [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 5}}]
+_DISTURBING: dict[str, Callable[[Herder], object]] = {
+    "delete": lambda herder: connectors.delete(herder, "a"),
+    "configure": lambda herder: connectors.put_config(herder, "a", {**SOURCE, "topic": "others"}),
+    "patch": lambda herder: connectors.patch_config(herder, "a", {"topic": "others"}),
+    "resume": lambda herder: lifecycle.resume(herder, "a"),
+    "pause": lambda herder: lifecycle.pause(herder, "a"),
+    "alter": lambda herder: offsets.alter(herder, "a", _ALTERED),
+    "reset": lambda herder: offsets.reset(herder, "a"),
+}
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("act", _DISTURBING)
+def test_what_would_disturb_a_switch_is_refused_until_it_ends(harness: Harness, act: str, back: bool) -> None:
+    there = source_there()
+    imported(harness, there)
+    if back:
+        switch(harness, there)
+        begun(harness, there, Step.GIVE_OFFSETS, back=True)
+    else:
+        begun(harness, there, Step.TAKE_OFFSETS)
+    with pytest.raises(IllegalWorkerStateError, match="connect switch a --back"):
+        _DISTURBING[act](harness.herder)
+    lifecycle.stop(harness.herder, "a")
+    assert positions(harness) == {PARTITION: {"position": 10}}
+    assert switch(harness, there, back=back)[-1] is Step.END
+    lifecycle.stop(harness.herder, "a")
+    _DISTURBING[act](harness.herder)
+
+
+def test_a_connector_whose_cluster_is_gone_can_still_be_deleted(harness: Harness) -> None:
+    there = source_there()
+    imported(harness, there)
+    begun(harness, there, Step.STOP_THERE)
+    connectors.delete(harness.herder, "a", abandon_switch=True)
+    assert connectors.list_names(harness.herder) == []
+
+
+def test_apply_changes_and_deletes_nothing_that_is_being_switched(harness: Harness) -> None:
+    there = source_there()
+    imported(harness, there)
+    begun(harness, there, Step.STOP_THERE)
+    changed = Definition("a", {**SOURCE, "topic": "others"})
+    for changes in (plan(harness.herder, [], is_pruned=True), plan(harness.herder, [changed])):
+        assert [one.name for one in changes] == ["a"]
+        assert "a switch between http://there:8083 and here" in (problem_of(harness.herder, changes[0]) or "")
+        assert apply_change(harness.herder, changes[0]).error is not None
     assert switch(harness, there)[-1] is Step.END
 
 

@@ -178,6 +178,18 @@ def test_a_begun_switch_is_undone_by_the_other_direction(call: Client, cluster: 
     assert (undone["next"], undone["newest"], undone["there"]) == (None, "there", "RUNNING")
 
 
+def test_a_connector_is_deleted_during_a_switch_only_on_request(
+    call: Client, cluster: ServedConnect, there: FakeConnect
+) -> None:
+    imported(call, cluster)
+    there.connectors["a"].ending = 10**6
+    switched(call, seconds=0.1)
+    answer = call("DELETE", "/connectors/a")
+    assert (answer.status, "connect switch a --back" in answer.text) == (409, True)
+    assert call("DELETE", "/connectors/a?switch=forget").status == 400
+    assert call("DELETE", "/connectors/a?switch=abandon").status == 204
+
+
 def test_two_at_once_do_not_switch_one_connector(call: Client, cluster: ServedConnect) -> None:
     imported(call, cluster)
     cluster.there.connectors["a"].ending = 10**9

@@ -35,6 +35,8 @@ __all__ = [
 router = APIRouter(prefix="/connectors", route_class=ConnectRoute, tags=["connectors"])
 
 _KEPT = "/:@!$&'()*+,;=-._~%"
+_OFFSETS = "keep (default) or forget"
+_SWITCH = "keep (default: a delete during a switch is refused) or abandon"
 
 
 @router.get(
@@ -94,14 +96,16 @@ def get_connector(connector: Name, herder: Reader) -> Response:
     "/{connector}",
     status_code=204,
     summary="Delete a connector",
-    openapi_extra={"parameters": query_parameters(offsets="keep (default) or forget")},
+    openapi_extra={"parameters": query_parameters(offsets=_OFFSETS, switch=_SWITCH)},
 )
 def delete_connector(request: Request, connector: Name, herder: Deleter) -> Response:
-    """Delete a connector; ``offsets=forget`` forgets its offsets, else they are kept."""
-    offsets = request.query_params.get("offsets", "keep")
+    """Delete a connector; ``offsets=forget`` forgets its offsets, ``switch=abandon`` does so during a switch too."""
+    offsets, switch = request.query_params.get("offsets", "keep"), request.query_params.get("switch", "keep")
     if offsets not in ("keep", "forget"):
         raise BadRequestError(f"offsets={offsets}: use keep or forget")
-    connectors.delete(herder, connector, forget_offsets=offsets == "forget")
+    if switch not in ("keep", "abandon"):
+        raise BadRequestError(f"switch={switch}: use keep or abandon")
+    connectors.delete(herder, connector, forget_offsets=offsets == "forget", abandon_switch=switch == "abandon")
     return empty()
 
 
