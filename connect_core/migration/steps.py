@@ -10,11 +10,13 @@ from connect_core.interval.values import TargetState
 from connect_core.migration.connect_api import ConnectorThere
 from connect_core.store.origins import OriginRow
 
-__all__ = ["Sides", "Step", "next_step"]
+__all__ = ["TOLD_STATES", "Sides", "Step", "next_step"]
 
 
 _LEFTOVER_SECONDS = 60.0
 """Longer than Connect lets tasks end (``task.shutdown.graceful.timeout.ms``) and a lost worker keep its own."""
+TOLD_STATES = frozenset(("RUNNING", "PAUSED", "STOPPED", "FAILED"))
+"""States that tell whether it is to run; others, as UNASSIGNED in a rebalance, may be those of a stopped one."""
 _ACTIVE = ("RUNNING", "PAUSED", "FAILED", "RESTARTING")
 """States of a connector that is not stopped; UNASSIGNED may be a stopped one while its worker starts."""
 

@@ -16,7 +16,7 @@ from connect_core.herder.context import Herder
 from connect_core.interval.values import TargetState
 from connect_core.migration.changes_there import ensure_known_config
 from connect_core.migration.connect_api import ConnectApi, ConnectorThere
-from connect_core.migration.steps import Sides, Step, next_step
+from connect_core.migration.steps import TOLD_STATES, Sides, Step, next_step
 from connect_core.store import audit, connectors, origins, statuses
 from connect_core.store.audit import Act
 from connect_core.store.origins import OriginRow
@@ -130,6 +130,8 @@ class Switch:
 
     def _begin(self) -> None:
         """Record the present state: a connector that was paused or stopped will be so afterwards."""
+        if not self.is_back:
+            self._await("a worker there to take it and tell its state", lambda sides: sides.there.state in TOLD_STATES)
         sides = self.sides()
         here = {TargetState.STARTED: "RUNNING", TargetState.PAUSED: "PAUSED"}.get(sides.target, "STOPPED")
         there = sides.there.state if sides.there.state in ("PAUSED", "STOPPED") else "RUNNING"

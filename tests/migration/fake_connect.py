@@ -34,7 +34,8 @@ class FakeConnector:
     """Whether its task's status stays there for ever, although it has no task: its worker was killed."""
     moving: int = 0
     """How many looks it is UNASSIGNED for, once its offsets were altered: its worker changes."""
-    _moves_left: int = 0
+    moves_left: int = 0
+    """How many more looks it is UNASSIGNED for."""
 
     @property
     def tasks(self) -> list[dict[str, Any]]:
@@ -105,7 +106,7 @@ class FakeConnect:
                     one.offsets.pop(key, None)
                 else:
                     one.offsets[key] = entry["offset"]
-            one._moves_left = one.moving
+            one.moves_left = one.moving
             return httpx.Response(200, json={"message": "altered"})
         if what == "offsets":
             entries = [{"partition": parse(key), "offset": offset} for key, offset in one.offsets.items()]
@@ -123,6 +124,6 @@ class FakeConnect:
         one = self.connectors[name]
         if one.state == "STOPPED":
             one.ending -= 1
-        state = "UNASSIGNED" if one._moves_left > 0 else one.state
-        one._moves_left -= 1
+        state = "UNASSIGNED" if one.moves_left > 0 else one.state
+        one.moves_left -= 1
         return {"name": name, "connector": {"state": state}, "tasks": one.tasks, "type": one.type}

@@ -116,6 +116,19 @@ def test_a_state_is_kept(harness: Harness, state: str) -> None:
     assert (there.connectors["a"].state, here(harness)) == (state, "STOPPED")
 
 
+@pytest.mark.parametrize("state", ["PAUSED", "STOPPED"])
+def test_a_state_is_kept_that_a_rebalance_hides(harness: Harness, state: str) -> None:
+    """A worker that ends shows its connectors as UNASSIGNED until another one takes them, by default for 5 minutes."""
+    there = source_there(state)
+    imported(harness, there)
+    there.connectors["a"].moves_left = 10**6
+    with pytest.raises(RetriableError, match="waiting for a worker there to take it"):
+        switch(harness, there, seconds=0.0)
+    there.connectors["a"].moves_left = 3
+    switch(harness, there)
+    assert (there.connectors["a"].state, here(harness)) == ("STOPPED", state)
+
+
 @pytest.mark.parametrize("back", [False, True])
 @pytest.mark.parametrize("when", ["dies_before", "dies_after"])
 def test_killed_at_each_call_and_run_again(harness: Harness, back: bool, when: str) -> None:
