@@ -13,9 +13,10 @@ from urllib.parse import quote
 
 import httpx
 
+from connect_core.api.offsets import canonical
 from connect_core.errors import BadRequestError, ConnectError, NotFoundError, RetriableError
 
-__all__ = ["ConnectApi", "ConnectorThere", "OffsetEntries"]
+__all__ = ["ConnectApi", "ConnectorThere", "OffsetEntries", "offset_map"]
 
 _SECONDS = 30.0
 _OFFSETS_SECONDS = 120.0
@@ -209,6 +210,11 @@ class ConnectApi:
         if answer.is_success:
             return _json(answer, act)
         raise _error(answer, act)
+
+
+def offset_map(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return offsets by the canonical JSON of their partition; null offsets are left out."""
+    return {canonical(one["partition"]): one["offset"] for one in entries if one.get("offset") is not None}
 
 
 def _unanswered(act: str, error: httpx.HTTPError) -> ConnectError:

@@ -15,7 +15,7 @@ from connect_core.herder import offsets as herder_offsets
 from connect_core.herder.connectors import NewConnector
 from connect_core.herder.context import Herder
 from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
-from connect_core.migration.connect_api import ConnectApi, ConnectorThere, OffsetEntries
+from connect_core.migration.connect_api import ConnectApi, ConnectorThere, OffsetEntries, offset_map
 from connect_core.migration.definitions import Definition
 from connect_core.migration.report import There
 from connect_core.store import audit, connectors, origins
@@ -37,6 +37,10 @@ __all__ = [
     "with_worker",
 ]
 
+_OTHER_OFFSETS = (
+    "it keeps the offsets it has here, of an earlier import or an earlier connector of this name; they differ from "
+    "those in its cluster's offsets topic. To take those, connect delete {name} --forget-offsets, then import it again"
+)
 CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
 
@@ -48,7 +52,7 @@ class Outcome(Enum):
     """It was created before, and its offsets were stored now."""
     UNCHANGED = "unchanged"
     DIFFERENT = "left alone"
-    """A connector of that name exists here with another configuration."""
+    """A connector of that name exists here with another configuration or, of an offsets topic's, other offsets."""
     FAILED = "failed"
 
 
@@ -113,8 +117,11 @@ def import_one(herder: Herder, one: Definition, api: ConnectApi | None, topic: S
             )
     is_new = state is None and _create(herder, one)
     moved, why = 0, ""
-    if (api is not None or topic is not None) and _is_to_be_filled(herder, one.name, api):
-        moved, why = _fill(herder, one, api, topic)
+    if (api is not None or topic is not None) and _is_fresh(herder, one.name, api):
+        if not herder_offsets.get(herder, one.name):
+            moved, why = _fill(herder, one, api, topic)
+        elif topic is not None and _is_behind(herder, one.name, topic):
+            return Imported(one.name, Outcome.DIFFERENT, _OTHER_OFFSETS.format(name=one.name))
     outcome = Outcome.CREATED if is_new else Outcome.COMPLETED if moved else Outcome.UNCHANGED
     return Imported(one.name, outcome, why, moved)
 
@@ -133,8 +140,8 @@ def _create(herder: Herder, one: Definition) -> bool:
     return True
 
 
-def _is_to_be_filled(herder: Herder, name: str, api: ConnectApi | None) -> bool:
-    """Record the cluster it comes from → whether it is STOPPED here and has no offsets yet."""
+def _is_fresh(herder: Herder, name: str, api: ConnectApi | None) -> bool:
+    """Record the cluster it comes from → whether it is STOPPED here, and was not switched over."""
     with herder.database.write() as connection:
         state = connectors.get(connection, name)
         known = origins.find(connection, name)
@@ -142,7 +149,16 @@ def _is_to_be_filled(herder: Herder, name: str, api: ConnectApi | None) -> bool:
         if api is not None and known is None and is_fresh:
             origins.record(connection, name, OriginRow(api.address, is_here=False))
             audit.record(connection, Act(herder.actor, "import", name, None, {"url": api.address}))
-    return is_fresh and not herder_offsets.get(herder, name)
+    return is_fresh
+
+
+def _is_behind(herder: Herder, name: str, topic: SourceOffsets) -> bool:
+    """Whether a source has other offsets here than in the topic; no switch will take those over later."""
+    state = _find(herder, name)
+    if state is None or state.type is not ConnectorType.SOURCE:
+        return False
+    there = offset_map(topic.of(name))
+    return bool(there) and offset_map(herder_offsets.get(herder, name)) != there
 
 
 def _fill(herder: Herder, one: Definition, api: ConnectApi | None, topic: SourceOffsets | None) -> tuple[int, str]:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from connect_core.api.offsets import canonical, parse
+from connect_core.api.offsets import parse
 from connect_core.errors import BadRequestError, ConnectError, NotFoundError, RetriableError
 from connect_core.herder import lifecycle
 from connect_core.herder import offsets as herder_offsets
 from connect_core.herder.context import Herder
 from connect_core.interval.values import TargetState
 from connect_core.migration.changes_there import ensure_known_config
-from connect_core.migration.connect_api import ConnectApi, ConnectorThere
+from connect_core.migration.connect_api import ConnectApi, ConnectorThere, offset_map
 from connect_core.migration.steps import TOLD_STATES, Sides, Step, next_step
 from connect_core.store import audit, connectors, origins, statuses
 from connect_core.store.audit import Act
 from connect_core.store.origins import OriginRow
 
-__all__ = ["Switch", "WaitError", "offset_map"]
+__all__ = ["Switch", "WaitError"]
 
 _POLL_SECONDS = 0.5
 _FENCE_SECONDS = 60.0
@@ -251,11 +251,6 @@ class Switch:
                 f"Offsets of {self.name} differ after they were stored, at {len(differing)} partitions such as "
                 f"{differing[0]}: {found.get(differing[0])} instead of {wanted.get(differing[0])}. Run this again."
             )
-
-
-def offset_map(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return offsets by the canonical JSON of their partition; null offsets are left out."""
-    return {canonical(one["partition"]): one["offset"] for one in entries if one.get("offset") is not None}
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[dict[str, Any]]:

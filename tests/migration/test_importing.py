@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from connect_core.api.offsets import canonical
-from connect_core.herder import lifecycle, offsets
+from connect_core.herder import connectors, lifecycle, offsets
 from connect_core.migration.connect_api import OffsetEntries
 from connect_core.migration.definitions import Definition
 from connect_core.migration.importing import Outcome, definition_of, import_all, import_one, with_worker
@@ -67,6 +67,22 @@ def test_offsets_of_a_topic_are_those_of_its_sources(harness: Harness, is_cluste
         assert import_one(harness.herder, other, given, Topic()).offsets == 0
     assert offsets.get(harness.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 99}}]
     assert offsets.get(harness.herder, "b") == []
+
+
+@pytest.mark.parametrize("is_recreated", [False, True])
+def test_older_offsets_here_are_not_taken_for_those_of_the_topic(harness: Harness, is_recreated: bool) -> None:
+    """No switch follows an import of an offsets topic: the connector would read again from where it was."""
+    one = Definition("a", SOURCE)
+    harness.create("a", dict(SOURCE), "STOPPED")
+    offsets.alter(harness.herder, "a", [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 10}}])
+    if is_recreated:
+        connectors.delete(harness.herder, "a")
+    found = import_one(harness.herder, one, None, Topic())
+    assert found.outcome is Outcome.DIFFERENT
+    assert "connect delete a --forget-offsets" in found.why
+    connectors.delete(harness.herder, "a", forget_offsets=True)
+    assert import_one(harness.herder, one, None, Topic()).offsets == 1
+    assert import_one(harness.herder, one, None, Topic()).outcome is Outcome.UNCHANGED
 
 
 def test_one_that_runs_here_is_not_touched(harness: Harness) -> None:

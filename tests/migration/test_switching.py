@@ -15,10 +15,11 @@ from connect_core.herder.context import Herder
 from connect_core.herder.status import get_status
 from connect_core.migration import steps
 from connect_core.migration.applying import apply_change, plan, problem_of
+from connect_core.migration.connect_api import offset_map
 from connect_core.migration.definitions import Definition
 from connect_core.migration.importing import Outcome, definition_of, import_one, with_worker
 from connect_core.migration.steps import Step
-from connect_core.migration.switching import Switch, offset_map
+from connect_core.migration.switching import Switch
 from connect_core.store import origins
 from tests.full_run import IS_FULL_RUN
 from tests.herder.harness import SINK, SOURCE, Harness
