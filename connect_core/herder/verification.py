@@ -80,6 +80,12 @@ def verify(herder: Herder, name: str, wanted: VerificationRequest = Verification
         raise BadRequestError(f"Interval {wanted.last} is before {wanted.first}: give the earlier interval first")
     began = time.monotonic()
     said = snapshot_of(herder, name)
+    if wanted.first > max(1, said.last.sequence):
+        # Nothing would be counted, and no difference be found.
+        raise BadRequestError(
+            f"Interval {wanted.first} of {name} does not exist yet, the newest is {said.last.sequence}: "
+            "give an earlier one as the first"
+        )
     if said.state.type is ConnectorType.SOURCE:
         return Verification(name, _not_recountable(name, _SOURCE))
     worker = ConnectorWorker(herder.worker, herder.database, name)

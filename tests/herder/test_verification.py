@@ -49,6 +49,12 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(place): (place.stat().st_mtime_ns, place.stat().st_size) for place in places}
 
 
+def test_intervals_that_do_not_exist_are_not_found_to_be_without_differences(export: Export) -> None:
+    assert recount(export, 3).intervals == 1
+    with pytest.raises(BadRequestError, match=r"Interval 4 of .* does not exist yet, the newest is 3"):
+        recount(export, 4)
+
+
 def test_all_is_as_it_was_written(export: Export, tmp_path: Path) -> None:
     before = snapshot(tmp_path)
     found = recount(export)
