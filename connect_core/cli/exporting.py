@@ -10,8 +10,8 @@ from rich.markup import escape
 
 from connect_core.cli.connectors import Worker, console, opened_herder
 from connect_core.cli.importing import Only
-from connect_core.migration.definitions import chosen
-from connect_core.migration.exporting import FORMATS, hidden_keys, stored_definitions, write_definitions
+from connect_core.migration.definitions import chosen, hidden_keys
+from connect_core.migration.exporting import FORMATS, stored_definitions, write_definitions
 
 __all__ = ["export"]
 

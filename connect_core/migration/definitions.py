@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from connect_core.configs.secrets import HIDDEN
 from connect_core.errors import ConfigError
 from connect_core.java.strings import trim
 
-__all__ = ["STATES", "Definition", "chosen", "unique"]
+__all__ = ["STATES", "Definition", "chosen", "hidden_keys", "unique"]
 
 STATES = ("RUNNING", "PAUSED", "STOPPED")
 _SHOWN = 5
@@ -68,3 +69,8 @@ def chosen(found: Iterable[Definition], pattern: str | None) -> list[Definition]
         names = ", ".join(sorted(one.name for one in everything)[:_SHOWN])
         raise ConfigError("--only", pattern, f"none of {len(everything)} connectors is named so; there are {names} …")
     return matching
+
+
+def hidden_keys(one: Definition) -> list[str]:
+    """Return the keys whose values are hidden: they must be filled in to use the definition elsewhere."""
+    return [key for key, value in one.config.items() if value == HIDDEN]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from connect_core.configs.secrets import HIDDEN, mask
+from connect_core.configs.secrets import mask
 from connect_core.errors import ConfigError
 from connect_core.herder.context import Herder
 from connect_core.interval.values import TargetState
@@ -19,7 +19,7 @@ from connect_core.migration.definitions import Definition
 from connect_core.migration.manifests import confluent_manifest, strimzi_manifest
 from connect_core.store import connectors
 
-__all__ = ["FORMATS", "hidden_keys", "stored_definitions", "write_definitions"]
+__all__ = ["FORMATS", "stored_definitions", "write_definitions"]
 
 _STATES = {TargetState.STARTED: "RUNNING", TargetState.PAUSED: "PAUSED"}
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
@@ -59,11 +59,6 @@ def stored_definitions(herder: Herder) -> list[Definition]:
         )
         for one in states
     ]
-
-
-def hidden_keys(one: Definition) -> list[str]:
-    """Return the keys whose values are hidden: they must be filled in to apply the file elsewhere."""
-    return [key for key, value in one.config.items() if value == HIDDEN]
 
 
 def write_definitions(found: list[Definition], folder: Path, form: str, cluster: str) -> list[Path]:

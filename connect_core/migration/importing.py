@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Protocol
 
 from connect_core.configs.providers import ConfigProviders
-from connect_core.configs.secrets import is_sealed
+from connect_core.configs.secrets import HIDDEN, is_sealed
 from connect_core.errors import AlreadyExistsError, ConnectError
 from connect_core.herder import connectors as herder_connectors
 from connect_core.herder import offsets as herder_offsets
@@ -110,7 +110,10 @@ def import_one(herder: Herder, one: Definition, api: ConnectApi | None, topic: S
     """
     state = _find(herder, one.name)
     if state is not None:
-        different = changed_keys(opened_config(herder.providers, state), one.config)
+        before = opened_config(herder.providers, state)
+        # As for apply: a hidden value stands for the stored one.
+        wanted = {key: before.get(key, value) if value == HIDDEN else value for key, value in one.config.items()}
+        different = changed_keys(before, wanted)
         if different:
             return Imported(
                 one.name, Outcome.DIFFERENT, f"it exists here with different values of {', '.join(different)}"

@@ -11,16 +11,17 @@ from connect_core.api.guarantee import Delivery, Guarantee
 from connect_core.configs import sensitive_keys
 from connect_core.configs.infos import ValidatedConfig
 from connect_core.configs.references import references
-from connect_core.configs.secrets import is_reference
+from connect_core.configs.secrets import HIDDEN, is_reference
 from connect_core.configs.sinks import consumer_group
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.herder.context import Herder
 from connect_core.herder.guarantee import declared_guarantee
 from connect_core.herder.preflight import preflight
-from connect_core.migration.definitions import Definition
+from connect_core.migration.definitions import Definition, hidden_keys
 from connect_core.migration.keys import KeyFinding, KeyJson, KeyTreatment, key_findings
 from connect_core.migration.topics_here import TopicHere, TopicJson, topics_here
 from connect_core.registry import Plugin, PluginKind, registry
+from connect_core.store import connectors
 
 __all__ = ["ConnectorReport", "ReportJson", "Secret", "SecretJson", "There", "examine"]
 
@@ -200,6 +201,8 @@ def _absent(name: str, error: ConnectError) -> str:
 
 def _reasons(herder: Herder, one: Definition, infos: ValidatedConfig, keys: list[KeyFinding]) -> tuple[str, ...]:
     reasons = [f"{key.key}: {key.why}" for key in keys if key.is_blocking]
+    if hidden := [key for key in hidden_keys(one) if key not in _stored_keys(herder, one.name)]:
+        reasons.append(f"{', '.join(hidden)}: hidden there, and not stored here: write the value in place of {HIDDEN}")
     # Errors that belong to no key of the definition: those about the name.
     reasons += [f"{name}: {' '.join(found)}" for name, found in infos.errors().items() if name == "name"]
     away = {secret.provider for secret in _secrets(herder, one.config) if not secret.is_here}
@@ -207,6 +210,12 @@ def _reasons(herder: Herder, one: Definition, infos: ValidatedConfig, keys: list
     if _sealed(one.config) and not herder.worker.is_standalone and not _has_key(herder):
         reasons.append("secrets are in plain text, and there is no key to encrypt them: set CONNECT_SECRET_KEY_FILE")
     return tuple(dict.fromkeys(reasons))
+
+
+def _stored_keys(herder: Herder, name: str) -> frozenset[str]:
+    with herder.database.read() as connection:
+        state = connectors.find(connection, name)
+    return frozenset() if state is None else frozenset(state.config)
 
 
 def _has_key(herder: Herder) -> bool:

@@ -13,6 +13,7 @@ from connect_core.java_host.settings import HostSettings
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.java_plugins.registration import JavaPluginSource
 from connect_core.migration.definitions import Definition
+from connect_core.migration.importing import Outcome, import_one
 from connect_core.migration.keys import KeyTreatment
 from connect_core.migration.report import ConnectorReport, There, examine
 from connect_core.registry import PluginKind, registry
@@ -49,6 +50,18 @@ def test_a_sink_of_another_maker_says_what_becomes_of_its_keys(harness: Harness)
     assert found["schema.cache.size"] is KeyTreatment.UNNEEDED
     assert report.sealed == ("aws.secret.access.key",)
     assert "4711" not in str(report.to_json())
+
+
+def test_a_value_that_was_hidden_when_it_was_exported_is_a_reason_unless_it_is_stored_here(harness: Harness) -> None:
+    exported = Definition("a", {**SOURCE, "some.password": "[hidden]"})
+    report = examine(harness.herder, exported)
+    assert (report.kind, report.reasons) == (
+        "not possible",
+        ("some.password: hidden there, and not stored here: write the value in place of [hidden]",),
+    )
+    harness.create("a", {**SOURCE, "some.password": "stored-4711"}, "STOPPED")
+    assert examine(harness.herder, exported).is_possible
+    assert import_one(harness.herder, exported, None).outcome is Outcome.UNCHANGED
 
 
 def test_a_provider_that_is_not_here_is_a_reason(harness: Harness) -> None:
