@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,7 +25,7 @@ from connect_core.migration.applying import (
     plan,
     problem_of,
 )
-from connect_core.migration.files import read_definitions
+from connect_core.migration.files import paths_of, read_definitions
 
 __all__ = ["apply"]
 
@@ -53,7 +52,7 @@ class ApplyOptions:
 
 @spread
 def apply(
-    folder: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders and files that define connectors.")],
+    folder: Annotated[list[str], typer.Argument(metavar="FOLDER", help="Folders and files that define connectors.")],
     options: ApplyOptions,
     worker: Worker = None,
 ) -> None:
@@ -61,7 +60,7 @@ def apply(
 
     Deleted connectors keep their offsets. Errors in the files are reported before anything is changed.
     """
-    wanted = read_definitions(folder)
+    wanted = read_definitions(paths_of("FOLDER", folder))
     with opened_herder(worker) as herder:
         changes = plan(herder, wanted, is_pruned=options.prune)
         print_plan(console, changes)
@@ -70,7 +69,7 @@ def apply(
         if not changes or options.dry_run:
             raise typer.Exit(_PENDING if changes and options.detailed_exitcode else 0)
         if not options.yes and deletes_all(herder, changes):
-            raise ConnectError(_OTHER_FOLDER.format(places=", ".join(map(str, folder))))
+            raise ConnectError(_OTHER_FOLDER.format(places=", ".join(folder)))
         if console.is_terminal and not options.yes:
             typer.confirm("Do you want to make these changes?", abort=True)
         done = [apply_change(herder, change) for change in changes]

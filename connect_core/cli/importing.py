@@ -23,7 +23,7 @@ from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.migration.connect_api import ConnectApi
 from connect_core.migration.definitions import Definition, chosen
-from connect_core.migration.files import read_definitions
+from connect_core.migration.files import paths_of, read_definitions
 from connect_core.migration.foreign_offsets import ForeignOffsetsTopic
 from connect_core.migration.importing import Imported, Outcome, definition_of, import_all, there_of, with_worker
 from connect_core.migration.report import ConnectorReport, There, examine
@@ -53,7 +53,7 @@ class ImportOptions:
         list[str],
         typer.Option("--from", metavar="URL|FILE", help="URL of a Connect cluster's REST API; or files and folders."),
     ]
-    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]…", help="More files and folders.")] = None
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]…", help="More files and folders.")] = None
     only: Only = None
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report and import nothing.")] = False
     their_worker: Annotated[
@@ -75,7 +75,7 @@ class ImportOptions:
 
     def places(self) -> list[str]:
         """Return all clusters, files and folders given."""
-        return [*self.sources, *map(str, self.files or ())]
+        return [*self.sources, *(self.files or ())]
 
     def converters(self) -> dict[str, str]:
         """Return the settings of ``--their-worker``; empty without it. Raise ConfigError."""
@@ -114,7 +114,7 @@ def _opened(given: Sequence[str], access: Access, only: str | None) -> Iterator[
     if len(urls) > 1 or (urls and len(given) > 1):
         raise ConfigError("--from", ", ".join(given), "give either one cluster or files and folders")
     if not urls:
-        yield _Found(chosen(read_definitions(map(Path, given)), only), {})
+        yield _Found(chosen(read_definitions(paths_of("--from", given)), only), {})
         return
     with opened_cluster(urls[0], access) as api:
         everything = {one.name: one for one in api.connectors()}

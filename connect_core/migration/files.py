@@ -14,13 +14,24 @@ from connect_core.errors import ConfigError
 from connect_core.migration.definitions import Definition, unique
 from connect_core.migration.manifests import read_manifests
 
-__all__ = ["read_definitions"]
+__all__ = ["paths_of", "read_definitions"]
 
 _YAML = (".yaml", ".yml")
 _SUFFIXES = (".json", ".properties", *_YAML)
 _MOST_FILES = 100_000
 _LARGEST = 16 << 20
 """Maximum bytes of one file: a thousand connectors take less than a megabyte."""
+
+
+def paths_of(key: str, given: Iterable[str]) -> list[Path]:
+    """Return the paths of a command's argument. Raise ConfigError for an empty one: an unset variable of a shell.
+
+    As a path it would be the working directory, whose connectors nobody meant.
+    """
+    places = list(given)
+    if not all(place.strip() for place in places):
+        raise ConfigError(key, '""', "give a file or a folder; the working directory is .")
+    return [Path(place) for place in places]
 
 
 def read_definitions(paths: Iterable[Path]) -> list[Definition]:

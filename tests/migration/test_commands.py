@@ -377,3 +377,12 @@ def test_each_report_is_printed_as_soon_as_it_is_made() -> None:
     assert [one.name for one in print_report(Console(file=text), made())] == ["a", "b"]
     assert seen[0] == ""
     assert "a · native · X" in seen[1]
+
+
+@pytest.mark.parametrize("arguments", [("apply", "", "--prune"), ("import", "--from", "")])
+def test_an_unset_variable_is_not_the_working_directory(deployment: Path, arguments: tuple[str, ...]) -> None:
+    (deployment / "lines.json").write_text(json.dumps({"name": "lines", "config": SOURCE}))
+    found = connect(*arguments)
+    assert isinstance(found.exception, ConfigError)
+    assert "the working directory is ." in str(found.exception)
+    assert states() == {}
