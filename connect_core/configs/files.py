@@ -43,7 +43,7 @@ def read_connector_file(path: Path) -> ConnectorFile:
     if path.suffix.lower() != ".json":
         return _connector(path, read_properties(path))
     try:
-        content = json_of(path, path.read_text("utf-8"))
+        content = json_of(path, path.read_text("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it is not JSON ({error})"
         raise ConfigError(f"Cannot read {path}: {reason}") from error

@@ -36,6 +36,12 @@ def test_json_numbers_keep_their_digits(tmp_path: Path) -> None:
     assert read_connector_file(written(tmp_path, "a.json", text)).config == expected
 
 
+def test_json_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Editors and shells of Windows write it, and Connect's reader skips it."""
+    file = written(tmp_path, "a.json", "\ufeff" + json.dumps(SOURCE))
+    assert read_connector_file(file) == ConnectorFile("lines", SOURCE)
+
+
 def test_json_request_is_read(tmp_path: Path) -> None:
     bare = {key: value for key, value in SOURCE.items() if key != "name"}
     request = {"name": "lines", "config": bare, "initial_state": "paused"}
