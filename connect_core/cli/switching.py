@@ -14,7 +14,8 @@ from connect_core.cli.spread import spread
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
 from connect_core.herder.status import get_status
-from connect_core.migration.steps import Step
+from connect_core.migration.changes_there import differing_keys
+from connect_core.migration.steps import Sides, Step
 from connect_core.migration.switching import Switch
 from connect_core.store import origins
 
@@ -48,13 +49,23 @@ def switch(name: Name, options: SwitchOptions, access: Access, worker: Worker = 
         url = options.source or _origin(herder, name)
         with opened_cluster(url, access) as api:
             console.print(f"{escape(name)} {'back to' if options.back else 'from'} {escape(api.address)}")
-            done = Switch(herder, api, name, options.back, options.timeout).run(reached)
+            moving = Switch(herder, api, name, options.back, options.timeout)
+            if options.back:
+                _print_differing(herder, moving.sides())
+            done = moving.run(reached)
             state = api.connector(name).state if options.back else get_status(herder, name).connector.state.value
     side = "there" if options.back else "here"
     if not done:
         console.print("It has already moved: nothing to do")
         return
     console.print(f"{escape(name)} is {side} now, {state}")
+
+
+def _print_differing(herder: Herder, sides: Sides) -> None:
+    """The way back may be urgent, and settings may differ on purpose: it is told, not refused."""
+    if sides.origin.is_here and (found := differing_keys(herder, sides)):
+        text = f"{', '.join(found)} differ: there it runs with the values it has there"
+        console.print(f"[yellow]note[/] {escape(text)}", soft_wrap=True)
 
 
 def _origin(herder: Herder, name: str) -> str:

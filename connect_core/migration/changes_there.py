@@ -10,7 +10,7 @@ from connect_core.migration.importing import CONVERTERS, changed_keys, opened
 from connect_core.migration.steps import Sides
 from connect_core.store import configs
 
-__all__ = ["ensure_known_config"]
+__all__ = ["differing_keys", "ensure_known_config"]
 
 
 def ensure_known_config(herder: Herder, sides: Sides) -> None:
@@ -26,6 +26,14 @@ def ensure_known_config(herder: Herder, sides: Sides) -> None:
             return
         changed = changed or differing
     raise IllegalWorkerStateError(_refusal(sides, changed))
+
+
+def differing_keys(herder: Herder, sides: Sides) -> list[str]:
+    """Return the settings whose values differ between the cluster and here; converters of its workers excepted."""
+    there = sides.there.config
+    for config in _versions(herder, sides.name):
+        return changed_keys(_set_there(config, there), _set_there(there, there))
+    return []
 
 
 def _versions(herder: Herder, name: str) -> Iterator[dict[str, str]]:

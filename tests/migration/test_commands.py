@@ -158,6 +158,20 @@ def test_switch_from_where_it_was_imported(deployment: Path, cluster: tuple[str,
     assert states()["lines"] == "STOPPED"
 
 
+def test_the_way_back_says_what_the_cluster_has_other_values_of(
+    deployment: Path, cluster: tuple[str, FakeConnect]
+) -> None:
+    url, _ = cluster
+    connect("import", "--from", url, "--only", "lines")
+    connect("switch", "lines")
+    changed = {"name": "lines", **SOURCE, "topic": "others", "my.password": "hunter2"}
+    (deployment / "lines.json").write_text(json.dumps(changed))
+    assert connect("create", "--replace", "lines.json").exit_code == 0
+    back = connect("switch", "lines", "--back")
+    assert "note my.password, topic differ: there it runs with the values it has there" in back.stdout
+    assert (back.exit_code, "hunter2" in back.stdout, states()["lines"]) == (0, False, "STOPPED")
+
+
 def test_login_is_read_from_a_file_and_never_printed(
     deployment: Path, cluster: tuple[str, FakeConnect], monkeypatch: pytest.MonkeyPatch
 ) -> None:
