@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -19,10 +20,15 @@ _CRON = r"[0-9A-Za-z*/,?#-]+( +[0-9A-Za-z*/,?#-]+){4}"
 _REST, _SPARK, _AIRFLOW, _TOPICS, _JAVA = "REST", "Spark", "Airflow", "Internal topics", "Java plugins"
 
 
+@dataclass(frozen=True, slots=True)
 class _Listeners:
-    """Accept addresses such as ``http://127.0.0.1:8083``."""
+    """Accept addresses such as ``http://127.0.0.1:8083``; ``is_needed``: at least one."""
+
+    is_needed: bool = False
 
     def ensure_valid(self, name: str, value: Any) -> None:
+        if self.is_needed and not value:
+            raise ConfigError(name, '""', "give at least one URL, such as http://127.0.0.1:8083, or leave it out")
         for address in value or ():
             parse_listener(name, address)
 
@@ -228,7 +234,7 @@ def _rest(config: ConfigDef, mode: WorkerMode) -> None:
         "listeners",
         ConfigType.LIST,
         "http://127.0.0.1:8083",
-        validator=_Listeners(),
+        validator=_Listeners(is_needed=True),
         importance=Importance.LOW,
         doc="Addresses of the REST API. An empty host means the loopback interface.",
         group=_REST,

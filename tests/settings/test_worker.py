@@ -214,6 +214,12 @@ def test_advertised_address_overrides_the_listener() -> None:
     assert distributed(given).advertised == Listener("http", "connect-1", 80)
 
 
+def test_listeners_cannot_be_empty() -> None:
+    """Connect: ``RestServerConfig.ListenersValidator``. An unset variable of a container is the usual cause."""
+    with pytest.raises(ConfigError, match="listeners: give at least one URL"):
+        distributed({"listeners": ""})
+
+
 def test_admin_listeners_may_be_off() -> None:
     assert distributed().admin_listeners is None
     assert distributed({"admin.listeners": ""}).admin_listeners == ()
