@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from connect_core.configs.providers import ConfigProviders
-from connect_core.configs.secrets import HIDDEN, keep_hidden, mask, sensitive_keys
+from connect_core.configs.secrets import HIDDEN, is_sealed, keep_hidden, mask, sensitive_keys
 from connect_core.errors import ConnectError
 from connect_core.herder import connectors as herder_connectors
 from connect_core.herder import lifecycle
@@ -116,7 +116,9 @@ def _change(providers: ConfigProviders, one: Definition, state: ConnectorState |
     before = opened_config(providers, state)
     # A hidden value that is written back keeps the stored one.
     after = {key: before.get(key, value) if value == HIDDEN else value for key, value in one.config.items()}
-    differences = _differences(before, after)
+    # Once opened, it could not be told from other values where the plugin that defines it is not installed.
+    sealed = frozenset(key for key, value in state.config.items() if is_sealed(value))
+    differences = _differences(before, after, sealed)
     target = one.state if one.is_state_kept and _TARGETS[one.state or "RUNNING"] is not state.target_state else None
     if not differences and target is None:
         return None
@@ -128,9 +130,11 @@ def _deletion(state: ConnectorState) -> Change:
     return Change(state.name, Action.DELETE, _differences(config, {}), _WORDS[state.target_state])
 
 
-def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[KeyDifference, ...]:
+def _differences(
+    before: Mapping[str, str], after: Mapping[str, str], secret: frozenset[str] = frozenset()
+) -> tuple[KeyDifference, ...]:
     # Hidden if either side marks it: a class that no longer exists cannot tell which of its settings are secrets.
-    hidden = sensitive_keys(before) | sensitive_keys(after)
+    hidden = secret | sensitive_keys(before) | sensitive_keys(after)
     old, new = ({**mask(one), **dict.fromkeys(hidden & one.keys(), HIDDEN)} for one in (before, after))
     return tuple(KeyDifference(key, old.get(key), new.get(key)) for key in changed_keys(before, after))
 
