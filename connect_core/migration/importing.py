@@ -38,8 +38,8 @@ __all__ = [
 ]
 
 _OTHER_OFFSETS = (
-    "it keeps the offsets it has here, of an earlier import or an earlier connector of this name; they differ from "
-    "those in its cluster's offsets topic. To take those, connect delete {name} --forget-offsets, then import it again"
+    "it keeps the offsets it has here, which differ from those in its cluster's offsets topic. Unless it has run here "
+    "since it left the cluster, they are old: connect delete {name} --forget-offsets, then import it again"
 )
 CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
