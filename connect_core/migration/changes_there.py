@@ -12,6 +12,8 @@ from connect_core.store import configs
 
 __all__ = ["differing_keys", "ensure_known_config"]
 
+_MOST_VERSIONS = 1000
+
 
 def ensure_known_config(herder: Herder, sides: Sides) -> None:
     """Raise IllegalWorkerStateError unless the configuration in the cluster is one that the connector had here.
@@ -39,7 +41,7 @@ def differing_keys(herder: Herder, sides: Sides) -> list[str]:
 def _versions(herder: Herder, name: str) -> Iterator[dict[str, str]]:
     """Yield the configurations it had here, newest first, but for those whose secrets cannot be opened any more."""
     with herder.database.read() as connection:
-        found = configs.history(connection, name)
+        found = configs.history(connection, name, _MOST_VERSIONS)
     for one in found:
         try:
             yield opened(herder.providers, name, one.config)
