@@ -61,7 +61,7 @@ def apply(
     Deleted connectors keep their offsets. Errors in the files are reported before anything is changed.
     """
     wanted = read_definitions(paths_of("FOLDER", folder))
-    with opened_herder(worker) as herder:
+    with opened_herder(worker, is_bulk=True) as herder:
         changes = plan(herder, wanted, is_pruned=options.prune)
         print_plan(console, changes)
         _print_kept(kept_stopped(herder, wanted))

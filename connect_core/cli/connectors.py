@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from rich.markup import escape
 from connect_core.cli.deployment import open_deployment, settings_of
 from connect_core.cli.tables import list_table, print_silences, print_status
 from connect_core.configs import ConnectorFile, read_connector_file
+from connect_core.dag.scheduler import RequestingScheduler
 from connect_core.errors import BadRequestError, ConnectError
 from connect_core.herder import connectors, lifecycle
 from connect_core.herder.connectors import NewConnector
@@ -53,8 +55,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print Connect's JSON inste
 
 
 @contextmanager
-def opened_herder(worker: Path | None, what: str = "") -> Iterator[Herder]:
-    """Open the deployment for one command; ``what`` is shown while it runs."""
+def opened_herder(worker: Path | None, what: str = "", *, is_bulk: bool = False) -> Iterator[Herder]:
+    """Open the deployment for one command; ``what`` is shown while it runs.
+
+    ``is_bulk``: for many connectors. Airflow is then told of all of them at the end, since every single one would wait
+    for a parse of the file with all DAGs. What it does not do in time stays a request, for the watcher.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     for noisy in ("connect_core.settings", "httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.ERROR)
@@ -62,7 +68,12 @@ def opened_herder(worker: Path | None, what: str = "") -> Iterator[Herder]:
     try:
         check(deployment.database)
         with console.status(escape(what)):
-            yield deployment.herder(getpass.getuser())
+            herder, airflow = deployment.herder(getpass.getuser()), deployment.reconciler
+            if not is_bulk or airflow is None:
+                yield herder
+            else:
+                yield replace(herder, scheduler=RequestingScheduler(deployment.database, herder.actor))
+                airflow.serve()
     finally:
         deployment.database.close()
 
@@ -72,22 +83,25 @@ def create(
         list[Path],
         typer.Argument(metavar="FILE", help="Connectors: .properties, or .json as for POST /connectors."),
     ],
-    replace: Annotated[bool, typer.Option(help="Replace the configuration of a connector that exists.")] = False,
+    is_replaced: Annotated[
+        bool, typer.Option("--replace/--no-replace", help="Replace the configuration of a connector that exists.")
+    ] = False,
     worker: Worker = None,
 ) -> None:
     """Create connectors from files, as POST /connectors does; each becomes an Airflow DAG."""
     wanted = [(file, read_connector_file(file)) for file in files]
-    for file, one in wanted:
-        with opened_herder(worker, f"creating connector {one.name}") as herder:
+    names = ", ".join(one.name for _, one in wanted[:3])
+    with opened_herder(worker, f"creating {names}", is_bulk=len(wanted) > 1) as herder:
+        for file, one in wanted:
             try:
-                done = _create(herder, one, replace)
+                done = _create(herder, one, is_replaced=is_replaced)
             except BadRequestError as error:
                 raise ConnectError(f"{file}: {error}") from error
-        console.print(f"{done} connector [bold]{escape(one.name)}[/]")
+            console.print(f"{done} connector [bold]{escape(one.name)}[/]")
 
 
-def _create(herder: Herder, wanted: ConnectorFile, replace: bool) -> str:
-    if replace and wanted.name in connectors.list_names(herder):
+def _create(herder: Herder, wanted: ConnectorFile, *, is_replaced: bool) -> str:
+    if is_replaced and wanted.name in connectors.list_names(herder):
         connectors.put_config(herder, wanted.name, wanted.config)
         return "Reconfigured"
     connectors.create(herder, NewConnector(wanted.name, wanted.config, wanted.initial_state))
@@ -200,7 +214,7 @@ def delete(
 
 
 def _each(names: Sequence[str], worker: Path | None, done: str, act: Callable[[Herder, str], None]) -> None:
-    with opened_herder(worker) as herder:
+    with opened_herder(worker, is_bulk=len(names) > 1) as herder:
         for name in names:
             act(herder, name)
             console.print(f"{done} {escape(name)}")

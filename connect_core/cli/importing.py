@@ -89,7 +89,10 @@ def import_connectors(options: ImportOptions, access: Access, worker: Worker = N
     Idempotent. Exit 1 if one is not possible, fails, or exists here with another configuration.
     """
     converters = options.converters()
-    with _opened(options.places(), access, options.only) as found, opened_herder(worker, "importing") as herder:
+    with (
+        _opened(options.places(), access, options.only) as found,
+        opened_herder(worker, "importing", is_bulk=True) as herder,
+    ):
         definitions = [with_worker(one, converters) for one in found.definitions]
         examined = (examine(herder, one, found.there.get(one.name)) for one in definitions)
         reports = list(examined) if options.as_json else print_report(console, examined)

@@ -56,8 +56,9 @@ class AirflowReconciler:
         return self._serving.services()
 
     def serve(self) -> None:
-        """Carry out the pending requests, once."""
-        for service in self.services():
+        """Carry out the pending requests, once: new DAGs are there before their pause flags are set."""
+        acts, deploys, *others = self.services()
+        for service in (deploys, acts, *others):
             service()
 
 

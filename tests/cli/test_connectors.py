@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from connect_core.errors import ConnectError
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.store import Database, silences
 from connect_core.store.requests import claim
+from tests.dag.fake_airflow import FakeAirflow, fake_airflow
 from tests.herder.harness import Driver
 
 pytestmark = pytest.mark.slow
@@ -54,6 +56,42 @@ def asked(folder: Path) -> list[tuple[str, str | None]]:
     database = Database(f"sqlite:///{folder / 'connect.db'}")
     with database.write() as connection:
         return [(one.asked.kind, one.asked.connector) for one in claim(connection, "test", 60.0)]
+
+
+@pytest.fixture
+def airflow(deployment: Path) -> Iterator[FakeAirflow]:
+    """An Airflow that the deployment uses, which loads the DAGs of connectors named c…"""
+    (deployment / "password").write_text("secret")
+    with fake_airflow() as found, (deployment / "worker.properties").open("a") as settings:
+        settings.write(f"airflow.url={found.url}\nairflow.user=jo\nairflow.password.file={deployment / 'password'}\n")
+        settings.flush()
+        found.stored = {f"c{number}" for number in range(12)}
+        yield found
+
+
+def parses(airflow: FakeAirflow) -> int:
+    return sum(number for kind, number in airflow.asked.items() if "parseDagFile" in kind)
+
+
+@pytest.mark.parametrize("command", ["create", "apply", "import"])
+def test_many_connectors_wait_for_one_parse_of_their_dags(deployment: Path, airflow: FakeAirflow, command: str) -> None:
+    """A parse takes a minute with a thousand connectors, and each of them waited for its own."""
+    files = [write(deployment, f"c{number}") for number in range(12)]
+    found = connect(command, *(["--from"] if command == "import" else []), *files)
+    assert found.exit_code == 0, found.output
+    assert len(airflow.dags) == 1 + 12
+    assert parses(airflow) == 1
+    assert len(airflow.paused) == (12 if command == "import" else 0)
+
+
+def test_many_connectors_are_deleted_with_one_parse(deployment: Path, airflow: FakeAirflow) -> None:
+    names = [f"c{number}" for number in range(12)]
+    connect("create", *(write(deployment, name) for name in names))
+    before = parses(airflow)
+    airflow.stored = set()
+    assert connect("delete", *names, "--yes").exit_code == 0
+    assert len(airflow.dags) == 1
+    assert parses(airflow) == before + 1
 
 
 def test_connector_lives_by_commands(deployment: Path) -> None:

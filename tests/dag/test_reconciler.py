@@ -318,7 +318,7 @@ def test_error_nobody_foresaw_ends_no_other_request(
     ask(database, "deploy", "b")
     airflow.errors = [ZeroDivisionError("oops")]
     reconciler.serve()
-    assert airflow.done == [("trigger", "a"), ("deploy", "b")]
+    assert airflow.done == [("deploy", "b"), ("trigger", "a")]
     with database.read() as connection:
         error = connection.exec_driver_sql("SELECT error FROM requests WHERE done_at IS NULL").scalar_one()
     assert "oops" in error
