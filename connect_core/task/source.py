@@ -17,7 +17,7 @@ from connect_core.api.flow import RowFailure
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
-from connect_core.errors import DataError
+from connect_core.errors import ConnectError, DataError
 from connect_core.interval.failpoints import reach
 from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.delivery import Delivery, Landed
@@ -187,7 +187,7 @@ class SourceAttempt:
     def _work_off(self) -> None:
         last_data = time.monotonic()
         while not self.control.is_stopping and (self._must_go_on or not self.is_capped()):
-            answer = self._poller.next(min(self._idle_left(last_data), self._transaction_left()))
+            answer = self._next(min(self._idle_left(last_data), self._transaction_left()))
             if answer is not None:
                 self._has_answered = True
                 self._is_interruptible = answer.is_interruptible
@@ -202,6 +202,15 @@ class SourceAttempt:
             if answer is not None and answer.batch is not None:
                 # Only now: the time spent sending is not idle time of the source.
                 last_data = time.monotonic()
+
+    def _next(self, seconds: float) -> Polled | None:
+        """Return the next result of ``poll``. Raises what it raised, with earlier polls committed, as in Connect."""
+        try:
+            return self._poller.next(seconds)
+        except ConnectError:
+            if not self._is_held_open:
+                self._commit()
+            raise
 
     def _send_last(self) -> None:
         """Send what was polled before the task stopped, but not beyond a cap."""
@@ -345,26 +354,24 @@ class SourceAttempt:
         return idle - (time.monotonic() - last_data)
 
     def _is_idle(self, answer: Polled | None, last_data: float) -> bool:
-        is_over = self._is_bound_reached() or self.task.is_exhausted()
+        now = self.offsets | {key: offset for key, (_, offset) in self._open.offsets.items()}
+        is_over = _is_bound_reached(self.context, now) or self.task.is_exhausted()
         if answer is not None and not self._must_go_on and is_over:
             return True
         return self._idle_left(last_data) <= 0
-
-    def _is_bound_reached(self) -> bool:
-        upper = self.context.upper_bounds
-        if upper is None:
-            return False
-        mine = self.context.offset_storage_reader.asked | set(self._open.offsets) | set(self.offsets)
-        now = {key: offset for key, (_, offset) in self._open.offsets.items()}
-        start = self.context.offset_storage_reader.start
-        reached = [now.get(key, self.offsets.get(key, start.get(key))) == upper[key] for key in mine if key in upper]
-        return bool(reached) and all(reached)
 
 
 def _rows(batch: Batch, first: int, end: int) -> Batch:
     """Return the rows [first, end) of a batch."""
     whole = first == 0 and end == len(batch)
     return batch if whole else batch.take(pa.array(range(first, end), pa.int64()))
+
+
+def _is_bound_reached(context: SourceContext, now: Mapping[str, Mapping[str, Any] | None]) -> bool:
+    """Return whether all source partitions of the task are at their upper bounds; ``now``: where it has read."""
+    upper, reader = context.upper_bounds or {}, context.offset_storage_reader
+    mine = upper.keys() & (reader.asked | now.keys())
+    return bool(mine) and all(now.get(key, reader.start.get(key)) == upper[key] for key in mine)
 
 
 def _is_overridden(task: SourceTask, hook: str) -> bool:

@@ -181,8 +181,16 @@ def test_transactions_end_where_the_plugin_wants(task: JavaSourceTask) -> None:
     assert sizes == [(5, Boundary.COMMIT), (4, Boundary.ABORT), (1, Boundary.COMMIT)]
 
 
-def test_a_poll_that_may_be_repeated_is(task: JavaSourceTask) -> None:
-    with started(task, {**CONFIG, "mode": "retry", "trouble.at": "4"}, flow(), TaskContext()):
+def test_what_was_polled_before_a_poll_fails_is_returned_first(task: JavaSourceTask) -> None:
+    with started(task, {**CONFIG, "mode": "throw-in-poll", "trouble.at": "3"}, flow(), TaskContext()):
+        assert next_batch(task).result.value.to_objects().values == [b"row 1", b"row 2", b"row 3"]
+        with pytest.raises(ConnectError, match="poll failed at 3"):
+            next_batch(task)
+
+
+@pytest.mark.parametrize("mode", ["retry", "retry-in-client"])
+def test_a_poll_that_may_be_repeated_is(task: JavaSourceTask, mode: str) -> None:
+    with started(task, {**CONFIG, "mode": mode, "trouble.at": "4"}, flow(), TaskContext()):
         rows: list[Any] = []
         while len(rows) < 6:
             rows += next_batch(task).result.value.to_objects().values

@@ -203,6 +203,34 @@ def test_failing_hook_fails_the_task_with_its_cause(hook: str) -> None:
     assert isinstance(raised.value.__cause__, ValueError)
 
 
+class FailingTask(AcknowledgingTask):
+    """Its poll fails behind its last record."""
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        if self.sent == self.count:
+            raise ConnectError("connection lost")
+        return super().poll()
+
+
+def test_what_was_polled_before_a_poll_fails_is_committed() -> None:
+    writer = RememberedWriter()
+    attempt = source_attempt(FailingTask(writer), writer)
+    with pytest.raises(ConnectError, match="connection lost"):
+        attempt.run()
+    assert writer.committed == [b"line 1", b"line 2", b"line 3"]
+    assert attempt.offsets == {'{"p":1}': {"n": 3}}
+    assert attempt.counts().records == 3
+    assert writer.calls[-1] == ("task.commit",)
+
+
+def test_a_transaction_that_the_task_holds_open_is_not_committed_when_a_poll_fails() -> None:
+    writer = RememberedWriter()
+    attempt = source_attempt(FailingTask(writer), writer, boundary=TransactionBoundary(is_connectors=True))
+    with pytest.raises(ConnectError, match="connection lost"):
+        attempt.run()
+    assert writer.committed == []
+
+
 def test_an_error_of_ours_stays_as_it_is() -> None:
     class Refused(GuideTask):
         def start(self, config: Mapping[str, str]) -> None:

@@ -142,7 +142,14 @@ final class SourceLane implements Lane {
         Polled batch = new Polled(++polls, flow.hasConverters());
         long end = 0;
         while (!isStopping) {
-            List<SourceRecord> records = pollTask();
+            List<SourceRecord> records;
+            try {
+                records = pollTask();
+            } catch (Throwable error) {
+                // What was polled before counts, as in Connect.
+                if (!batch.isEmpty()) offer(batch);
+                throw error;
+            }
             if (records == null || records.isEmpty()) {
                 if (!batch.isEmpty()) break;
                 if (ready.isEmpty()) tellNothing();
@@ -189,7 +196,7 @@ final class SourceLane implements Lane {
     private List<SourceRecord> pollTask() throws Exception {
         try {
             return task.poll();
-        } catch (RetriableException error) {
+        } catch (RetriableException | org.apache.kafka.common.errors.RetriableException error) {
             Log.warn(SourceLane.class, task.getClass().getName() + ".poll failed, it is called again", error);
             Thread.sleep(500);
             return null;

@@ -139,6 +139,7 @@ public class CountingSource extends SourceConnector {
 
         @Override
         public List<SourceRecord> poll() throws InterruptedException {
+            if ("throw-in-poll".equals(mode()) && at >= trouble) throw new ConnectException("poll failed at " + at);
             if (at >= limit) {
                 Thread.sleep(Long.parseLong(config.getOrDefault("pause", "20")));
                 return null;
@@ -190,6 +191,12 @@ public class CountingSource extends SourceConnector {
                     hasRetried = true;
                     at--;
                     throw new RetriableException("not yet");
+                }
+                case "retry-in-client" -> {
+                    if (hasRetried) return;
+                    hasRetried = true;
+                    at--;
+                    throw new org.apache.kafka.common.errors.TimeoutException("not yet");
                 }
                 case "transient" -> throw new ConnectException("gone", new java.net.ConnectException("refused"));
                 case "hoard" -> {
