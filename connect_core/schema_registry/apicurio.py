@@ -8,12 +8,13 @@ from typing import Any, Protocol, runtime_checkable
 from connect_core.errors import DataError
 from connect_core.schema_registry.calls import RegistryCalls, Request
 from connect_core.schema_registry.codecs import NumberCodec
-from connect_core.schema_registry.errors import SchemaRegistryError
+from connect_core.schema_registry.errors import RegistryRefusalError, SchemaRegistryError
 from connect_core.schema_registry.model import RegisteredSchema, Registry
 
 __all__ = ["GlobalIdCodec", "GlobalIds", "content_id", "global_id"]
 
 _API = "apis/registry/v3"
+_REMEDY = "; is it Apicurio 3? If not, correct schema.registry.url, or use another schema.id.codec"
 
 
 @runtime_checkable
@@ -64,7 +65,9 @@ def global_id(calls: RegistryCalls, schema: RegisteredSchema) -> int:
 def _versions(calls: RegistryCalls, params: tuple[tuple[str, str], ...]) -> list[Any]:
     answer = calls.call(Request("GET", "search/versions", (*params, ("limit", "100"))), _API)
     versions = answer.get("versions") if isinstance(answer, dict) else None
-    return versions if isinstance(versions, list) else []
+    if not isinstance(versions, list):
+        raise RegistryRefusalError(f"The registry's answer has no versions{_REMEDY}")
+    return versions
 
 
 def _asked(registry: Registry) -> GlobalIds:
@@ -76,9 +79,7 @@ def _asked(registry: Registry) -> GlobalIds:
 def _number(version: Any, name: str) -> int:
     value = version.get(name) if isinstance(version, dict) else None
     if not isinstance(value, int):
-        raise SchemaRegistryError(
-            f"The registry's answer has no {name}; is it Apicurio 3? If not, use another schema.id.codec"
-        )
+        raise RegistryRefusalError(f"The registry's answer has no {name}{_REMEDY}")
     return value
 
 

@@ -148,11 +148,11 @@ class RegistryCalls:
             if response.headers.get("Content-Encoding", "identity").lower() != "identity":
                 # A few kilobytes may expand to gigabytes in one piece, before any size can be checked.
                 text = f"{url} answers {request} with a compressed body, which was not requested: does a proxy do it?"
-                return _Failure(SchemaRegistryError(text, response.status_code), is_final=True)
+                return _unread(text, response)
             body = _content(response, deadline)
         if body is None:
             text = f"The response of {url} to {request} has more than {_LARGEST_ANSWER >> 20} MiB"
-            return _Failure(SchemaRegistryError(text, response.status_code), is_final=True)
+            return _unread(text, response, SchemaRegistryError)
         return _judged(request, url, response, body)
 
     def _opened(self) -> httpx.Client:
@@ -220,6 +220,13 @@ def _content(response: httpx.Response, deadline: float) -> bytes | None:
     return b"".join(parts)
 
 
+def _unread(text: str, response: httpx.Response, kind: type[SchemaRegistryError] = RegistryRefusalError) -> _Failure:
+    """Return the failure for a body that is not read: its kind, if the status says nothing else."""
+    if response.is_success:
+        return _Failure(kind(text, response.status_code), is_final=True)
+    return _refused(registry_error(text, response.status_code, 0), response)
+
+
 def _judged(request: Request, url: str, response: httpx.Response, body: bytes) -> _Answer | _Failure:
     status = response.status_code
     try:
@@ -233,7 +240,10 @@ def _judged(request: Request, url: str, response: httpx.Response, body: bytes) -
         return _Answer(value)
     code, message = _reason(value)
     text = f"The schema registry at {url} rejects {request}: HTTP {status}{message}{_REMEDIES.get(status, '')}"
-    error = registry_error(text, status, code)
+    return _refused(registry_error(text, status, code), response)
+
+
+def _refused(error: SchemaRegistryError, response: httpx.Response) -> _Failure:
     return _Failure(error, _retry_after(response.headers), not isinstance(error, UnavailableRegistryError))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from connect_core.schema_registry.calls import RegistryCalls, Request
-from connect_core.schema_registry.errors import SchemaRegistryError
+from connect_core.schema_registry.errors import RegistryRefusalError, SchemaRegistryError
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaReference, SchemaText
 
 __all__ = ["RegistryClient"]
@@ -163,7 +163,7 @@ def _optional(answer: Mapping[str, Any], name: str, kind: type) -> Any:
     return value if isinstance(value, kind) and not isinstance(value, bool) else None
 
 
-def _unexpected(request: Request) -> SchemaRegistryError:
-    return SchemaRegistryError(
+def _unexpected(request: Request) -> RegistryRefusalError:
+    return RegistryRefusalError(
         f"The response to {request} does not come from a schema registry; check schema.registry.url"
     )

@@ -160,6 +160,26 @@ def test_garbage_is_refused(server: FaultServer, body: bytes) -> None:
     assert not isinstance(refused(registry_of(server.url)), RetriableError)
 
 
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"status": "maintenance"}', b"<html>"])
+def test_what_is_no_registrys_answer_is_no_fault_of_a_record(server: FaultServer, body: bytes) -> None:
+    """``errors.tolerance=all`` skips records that fail, not all of those behind a proxy's own page."""
+    server.answers["/schemas/ids/1"] = [Answer(body=body)]
+    server.answers["/subjects/s/versions"] = [Answer(body=body)]
+    registry = registry_of(server.url)
+    assert isinstance(refused(registry), ServiceError)
+    with pytest.raises(ServiceError):
+        registry.register("s", INT)
+
+
+@pytest.mark.parametrize(("status", "is_retriable"), [(200, False), (503, True)])
+def test_a_compressed_answer_is_no_fault_of_a_record(server: FaultServer, status: int, is_retriable: bool) -> None:
+    server.answers["/schemas/ids/1"] = [Answer(status, b"x", {"Content-Encoding": "gzip"})]
+    error = refused(registry_of(server.url))
+    assert isinstance(error, ServiceError)
+    assert isinstance(error, RetriableError) is is_retriable
+    assert server.count("/schemas/ids/1") == (4 if is_retriable else 1)
+
+
 def test_the_next_address_answers_for_a_dead_one(server: FaultServer) -> None:
     server.answers["/schemas/ids/1"] = server.answers["/schemas/ids/2"] = [schema()]
     registry = registry_of(f"http://127.0.0.1:{free_port()},{server.url}", max_retries="0")
