@@ -46,10 +46,12 @@ def _array(offsets: np.ndarray[tuple[int], np.dtype[np.int64]], frames: Frames) 
 def framed(topic: pa.Array, bodies: pa.Array, frame: Callable[[str], bytes]) -> pa.BinaryArray:
     """Return each body after the frame of its topic, null where a body is.
 
-    topic: string or dictionary, of the same length; frame: called once per topic.
+    topic: string or dictionary, of the same length; frame: called once per topic of a body.
     """
     names = topic if isinstance(topic, pa.DictionaryArray) else topic.dictionary_encode()
-    frames = [frame(name or "") for name in names.dictionary.to_pylist()]
+    # A frame may register a schema: not under topics whose rows were all filtered out, or are all null.
+    used = set(names.indices.filter(bodies.is_valid()).to_pylist())
+    frames = [frame(name or "") if place in used else b"" for place, name in enumerate(names.dictionary.to_pylist())]
     column = (
         pa.array(frames, pa.binary()).take(names.indices) if len(frames) != 1 else pa.scalar(frames[0], pa.binary())
     )

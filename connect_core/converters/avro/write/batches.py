@@ -22,7 +22,7 @@ def write_batch(topic: pa.Array, data: Data, schemas: MessageSchemas, codec: Cod
     columns = data.to_columns()
     if columns is None:
         return None
-    if columns.array.null_count == len(columns) and (columns.schema is None or columns.schema.optional):
+    if _is_nothing(columns):
         return pa.nulls(len(columns), pa.binary())
     topics = topic.unique().to_pylist()
     if len(topics) == 1:
@@ -42,8 +42,15 @@ def write_batch(topic: pa.Array, data: Data, schemas: MessageSchemas, codec: Cod
     return pa.concat_arrays(parts).take(pa.array(order))
 
 
+def _is_nothing(columns: Columns) -> bool:
+    """Whether all rows are Kafka nulls: no schema is registered for them."""
+    return columns.array.null_count == len(columns) and (columns.schema is None or columns.schema.optional)
+
+
 def _written(topic: str, columns: Columns, schemas: MessageSchemas, codec: Codec) -> pa.Array | None:
     schema = columns.schema
+    if _is_nothing(columns):
+        return pa.nulls(len(columns), pa.binary())
     if schema is None:
         return None
     own = codec.writable(schema)
