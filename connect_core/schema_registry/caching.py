@@ -178,9 +178,9 @@ def release_registry(settings: ClientSettings) -> None:
         if found is None or not found.users:
             return
         found.users -= 1
-        is_last = not found.users
-    if is_last:
-        found.registry.forget()
+        if not found.users:
+            # Under the lock: else the next user's first call may lose its connection to this.
+            found.registry.forget()
 
 
 def _start_anew() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import threading
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -385,3 +386,28 @@ def test_converters_share_a_registry(server: FaultServer) -> None:
     again.latest("s")
     release_registry(settings)
     assert (server.count("/schemas/ids/1"), server.count("/subjects/s/versions/latest")) == (1, 2)
+
+
+def test_a_call_outlasts_the_last_user_before_it(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.answers["/schemas/ids/1"] = [schema()]
+    server.answers["/schemas/ids/2"] = [Answer(body=schema().body, seconds=0.2)]
+    settings = settings_of(server.url, max_retries="0")
+    shared_registry(settings).by_id(1)
+    leaving, forget = threading.Event(), CachedRegistry.forget
+
+    def slow_forget(registry: CachedRegistry) -> None:
+        leaving.set()
+        # Time for another user to begin a call.
+        time.sleep(0.1)
+        forget(registry)
+
+    def called() -> int:
+        leaving.wait(5)
+        return shared_registry(settings).by_id(2).id
+
+    monkeypatch.setattr(CachedRegistry, "forget", slow_forget)
+    with ThreadPoolExecutor() as threads:
+        call = threads.submit(called)
+        release_registry(settings)
+        assert call.result(10) == 2
+    release_registry(settings)
