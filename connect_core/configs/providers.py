@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+from connect_core.configs.hiding import TELLING
 from connect_core.configs.references import Reference, references, replaced
-from connect_core.configs.secrets import SecretBox
+from connect_core.configs.secrets import SecretBox, sensitive_keys
 from connect_core.errors import ConfigError, IllegalArgumentError
 from connect_core.java.properties import read_properties
 from connect_core.java.regex.pattern import JavaPattern, compile_java
@@ -25,6 +26,7 @@ __all__ = ["ConfigProviders", "make_providers", "unresolve"]
 
 _SETTING = "config.providers"
 _MOST_SECRETS = 1000
+_PLAIN = re.compile(r"true|false|null|none|[+-]?[\d.]+", re.IGNORECASE)
 
 
 class _Provider(Protocol):
@@ -172,18 +174,33 @@ def _parameter(properties: Mapping[str, str], name: str, parameter: str) -> str:
 def unresolve(raw: Mapping[str, str], resolved: Mapping[str, str]) -> Callable[[Mapping[str, str]], dict[str, str]]:
     """Return a function that puts references back into task configurations.
 
-    These were made from ``resolved``, but plans hold references and ciphertext only.
-    Resolving gives the same task configurations again.
+    These were made from ``resolved``, but plans hold references and ciphertext only. A setting passed on is the
+    connector's own again; in others, what may be a secret is replaced. Resolving gives the same task configurations.
     """
-    changed = {key: value for key, value in resolved.items() if value != raw[key] and value}
-    texts = sorted(changed.items(), key=lambda item: len(item[1]), reverse=True)
+    texts = sorted(_telling(raw, resolved).items(), key=lambda item: len(item[1]), reverse=True)
     pattern = re.compile("|".join(re.escape(text) for _, text in texts) or r"(?!)")
     references = {text: raw[key] for key, text in reversed(texts)}
 
     def back(config: Mapping[str, str]) -> dict[str, str]:
         return {
-            key: raw[key] if changed.get(key) == value else pattern.sub(lambda match: references[match[0]], value)
+            key: raw[key]
+            if value and key in raw and resolved.get(key) == value
+            else pattern.sub(lambda match: references[match[0]], value)
             for key, value in config.items()
         }
 
     return back
+
+
+def _telling(raw: Mapping[str, str], resolved: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of references that may be secrets, by setting.
+
+    Others, such as 7 or false, may occur anywhere: a change of the reference would then change unrelated settings.
+    """
+    changed = {key: value for key, value in resolved.items() if value and value != raw.get(key)}
+    sensitive = sensitive_keys(resolved) if changed else frozenset()
+    return {
+        key: value
+        for key, value in changed.items()
+        if key in raw and (key in sensitive or (len(value) >= TELLING and not _PLAIN.fullmatch(value)))
+    }

@@ -125,3 +125,23 @@ def test_task_configs_get_references_back() -> None:
         "user": "ann",
         "empty": "",
     }
+
+
+def test_a_changed_reference_leaves_unrelated_settings_of_tasks_alone() -> None:
+    """A plan outlives a change of what ``${env:N}`` holds; 7 and false may occur in any setting."""
+    raw = {"rows": "${env:N}", "log": "${env:LOG}", "quote": "false", "db": "${env:DB}", "url": "h/app"}
+    clear = {"rows": "7", "log": "false", "quote": "false", "db": "app1", "url": "h/app"}
+    made = {**clear, "range": "170-177", "is.first": "false", "port": "17"}
+    stored = unresolve(raw, clear)(made)
+    assert stored == {**raw, "range": "170-177", "is.first": "false", "port": "17"}
+
+
+def test_numeric_passwords_are_not_in_plans() -> None:
+    raw, clear = {"password": "${env:PIN}", "rows": "${env:N}"}, {"password": "482913", "rows": "5000"}
+    back = unresolve(raw, clear)
+    assert back({"login": "ann:482913", "end": "15000"}) == {"login": "ann:${env:PIN}", "end": "15000"}
+
+
+def test_a_literal_setting_that_repeats_a_secret_stays_as_it_was_written() -> None:
+    raw, clear = {"password": "${env:PW}", "table": "orders"}, {"password": "orders", "table": "orders"}
+    assert unresolve(raw, clear)({**clear, "dsn": "ann:orders"}) == {**raw, "dsn": "ann:${env:PW}"}
