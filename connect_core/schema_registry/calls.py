@@ -134,6 +134,10 @@ class RegistryCalls:
             reason = str(error) or type(error).__name__
             text = f"The schema registry at {url} does not respond to {request}: {reason}; check schema.registry.url"
             return _Failure(UnavailableRegistryError(text))
+        except (httpx.InvalidURL, UnicodeError) as error:
+            # Found by the resolver of names: no record is skipped for it.
+            text = f"{url} cannot be called ({error}); correct schema.registry.url or proxy.host"
+            return _Failure(RegistryRefusalError(text), is_final=True)
 
     def _exchange(self, request: Request, url: str, deadline: float) -> _Answer | _Failure:
         limits = self._settings.calls

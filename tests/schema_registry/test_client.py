@@ -172,6 +172,14 @@ def test_what_is_no_registrys_answer_is_no_fault_of_a_record(server: FaultServer
         registry.register("s", INT)
 
 
+@pytest.mark.parametrize("host", ["b\u00fccher..invalid", f"{'a' * 70}.invalid"])
+def test_a_host_that_cannot_exist_is_no_fault_of_a_record(host: str) -> None:
+    error = refused(registry_of(f"http://{host}:81"))
+    assert isinstance(error, ServiceError)
+    assert not isinstance(error, RetriableError)
+    assert "correct schema.registry.url" in str(error)
+
+
 @pytest.mark.parametrize(("status", "is_retriable"), [(200, False), (503, True)])
 def test_a_compressed_answer_is_no_fault_of_a_record(server: FaultServer, status: int, is_retriable: bool) -> None:
     server.answers["/schemas/ids/1"] = [Answer(status, b"x", {"Content-Encoding": "gzip"})]
