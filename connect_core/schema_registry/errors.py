@@ -15,6 +15,8 @@ __all__ = [
 _TOO_MANY_REQUESTS, _REQUEST_TIMEOUT, _SERVER_ERROR = 429, 408, 500
 _OF_A_SCHEMA = frozenset({404, 409, 422})
 """Statuses that concern the requested schema; all others concern the login or the address."""
+_READ_ONLY = 42205
+"""The registry's own code for a subject, or all of them, to which nothing may be registered now."""
 _SMALLEST_CODE = 10_000
 """The registry's own codes have five digits; a 404 without one comes from a server without such a path."""
 
@@ -36,7 +38,7 @@ class SchemaRegistryError(ConnectError):
 
 
 class RegistryRefusalError(SchemaRegistryError, ServiceError):
-    """Raised when the registry rejects all such requests: the login or the address is wrong, not a record."""
+    """Raised when the registry rejects all such requests: login, address or mode are wrong, not a record."""
 
 
 class RegistrySettingError(ConfigError, ServiceError):
@@ -51,7 +53,8 @@ def registry_error(message: str, status: int, error_code: int) -> SchemaRegistry
     """Return the error for an HTTP status: retriable for 408, 429 and 5xx; about a record only if about its schema."""
     if _is_transient(status):
         return UnavailableRegistryError(message, status, error_code)
-    is_of_schema = status in _OF_A_SCHEMA and (status != 404 or error_code >= _SMALLEST_CODE)
+    is_no_path = status == 404 and error_code < _SMALLEST_CODE
+    is_of_schema = status in _OF_A_SCHEMA and not is_no_path and error_code != _READ_ONLY
     return (SchemaRegistryError if is_of_schema else RegistryRefusalError)(message, status, error_code)
 
 

@@ -54,7 +54,7 @@ def refused(registry: CachedRegistry, id: int = 1) -> SchemaRegistryError:
 @pytest.mark.parametrize(
     ("status", "code", "is_retriable", "is_of_record"),
     [(401, 401, False, False), (403, 403, False, False), (404, 404, False, False), (301, 0, False, False)]
-    + [(404, 40403, False, True), (409, 409, False, True), (422, 42201, False, True)]
+    + [(404, 40403, False, True), (409, 409, False, True), (422, 42201, False, True), (422, 42205, False, False)]
     + [(status, status, True, False) for status in (408, 429, 500, 502, 503, 504)],
 )
 def test_statuses(server: FaultServer, status: int, code: int, is_retriable: bool, is_of_record: bool) -> None:
