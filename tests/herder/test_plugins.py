@@ -64,5 +64,29 @@ def test_live_check_is_of_the_connector(harness: Harness, tmp_path: Path) -> Non
     assert found == {key: list(errors) for key, errors in live_errors(config, herder).items()}
 
 
+def test_hidden_values_are_tried_as_stored(harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever edits what REST shows of a configuration checks it before it is put."""
+    settings = worker(**{"connect.validate.live": "true", "file.roots": str(tmp_path)})
+    herder = Harness(harness.database, settings).herder
+    (tmp_path / "a.txt").touch()
+    secret = {**SOURCE, "name": "a", "file": str(tmp_path / "a.txt"), "my.password": "hunter2-canary"}
+    harness.create("a", secret)
+    tried: list[str] = []
+
+    def tries(connector: object, config: Mapping[str, str], limits: object) -> Mapping[str, Sequence[str]]:
+        tried.append(config["my.password"])
+        return {"file": [f"refused {config['my.password']}"]}
+
+    monkeypatch.setattr(FileStreamSourceConnector, "validate_live", tries)
+    infos = plugins.validate_config(herder, "FileStreamSource", {**secret, "my.password": "[hidden]"})
+    assert tried == ["hunter2-canary"]
+    assert infos.errors() == {"file": ["refused [hidden]"]}
+    with pytest.raises(BadRequestError, match=r"no stored value for my\.password"):
+        plugins.validate_config(herder, "FileStreamSource", {**secret, "name": "b", "my.password": "[hidden]"})
+    moved = {**secret, "my.password": "[hidden]", "my.url": "http://elsewhere"}
+    with pytest.raises(BadRequestError, match=r"A change of my\.url may send my\.password elsewhere"):
+        plugins.validate_config(herder, "FileStreamSource", moved)
+
+
 def live_errors(config: Mapping[str, str], herder: Herder) -> Mapping[str, Sequence[str]]:
     return FileStreamSourceConnector().validate_live(config, herder.worker.limits())
