@@ -149,13 +149,19 @@ class Bucket:
             yield from (entry["Key"].removeprefix(prefix) for entry in page.get("Contents", ()))
             yield from (entry["Prefix"].removeprefix(prefix)[:-1] for entry in page.get("CommonPrefixes", ()))
 
-    def begin(self, key: str, traits: Mapping[str, Any]) -> str:
-        """Begin a multipart upload → its id. If a response was lost, there may be another upload for this key."""
+    def begin(self, key: str, traits: Mapping[str, Any]) -> tuple[str, int]:
+        """Begin a multipart upload → its id, and how often that was requested.
+
+        Of several requests, or if none is answered, each may have begun an upload of this key, or do so later.
+        """
+        requests = 0
 
         def begin() -> str:
+            nonlocal requests
+            requests += 1
             return str(self._client.create_multipart_upload(Bucket=self.name, Key=key, **traits)["UploadId"])
 
-        return self._answer(key, "cannot be uploaded", begin)
+        return self._answer(key, "cannot be uploaded", begin), requests
 
     def part(self, key: str, upload: str, number: int, data: bytes) -> str:
         """Upload one part, counted from 1 → its etag."""

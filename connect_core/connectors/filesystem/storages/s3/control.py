@@ -59,11 +59,13 @@ class S3ControlStore:
         """Abort the uploads begun for a staging folder and remove its objects.
 
         If an upload cannot be distinguished yet from one that is just being begun, everything is left until it can.
+        The record of an upload that a lost request may still begin is left for a later call, which aborts that one.
         """
-        is_clear = Uploads(self.bucket, place).clear()
-        if is_clear:
-            self.bucket.delete(list(self.bucket.keys(f"{place.as_posix()}/")))
-        return is_clear
+        kept = Uploads(self.bucket, place).clear()
+        if kept is None:
+            return False
+        self.bucket.delete([key for key in self.bucket.keys(f"{place.as_posix()}/") if key not in kept])
+        return True
 
     def try_condition(self) -> None:
         """Create an object twice, once per process. Raises ConfigError if the store allows this.

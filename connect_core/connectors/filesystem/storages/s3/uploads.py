@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
+from connect_core.errors import ConnectError, RetriableError
 
-__all__ = ["Upload", "Uploads", "part_size"]
+__all__ = ["LATE_TIMES", "Upload", "Uploads", "part_size"]
 
 _ENDING = ".upload"
 _MOST_PARTS = 10_000
 _THREADS = 3
+LATE_TIMES = 10
+"""After so many read time-outs, a request whose response was lost has been carried out, or never will be."""
 _COPIED = 256 * 1024 * 1024
 """The size in bytes of parts that the store copies itself."""
 
@@ -26,6 +31,15 @@ class Upload:
 
     key: str
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What is known of an upload; ``lost``: the time of a request to begin it that was not answered, in seconds."""
+
+    key: str
+    upload: str | None
+    lost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +54,14 @@ class Uploads:
         record = (self.folder / f"{name}{_ENDING}").as_posix()
         if self.bucket.put_new(record, _record(key), self._traits) is None and self.bucket.get(record) != _record(key):
             raise FileExistsError(f"{self.bucket.place(record)} already exists")
-        upload = Upload(key, self.bucket.begin(key, traits))
-        self.bucket.put(record, _record(key, upload.id), self._traits)
-        return upload
+        try:
+            upload, requests = self.bucket.begin(key, traits)
+        except RetriableError:
+            with suppress(ConnectError):
+                self.bucket.put(record, _record(key, lost=time.time()), self._traits)
+            raise
+        self.bucket.put(record, _record(key, upload, time.time() if requests > 1 else None), self._traits)
+        return Upload(key, upload)
 
     def send(self, upload: Upload, parts: Iterator[bytes]) -> list[str]:
         """Upload parts, some at a time → their etags."""
@@ -70,18 +89,23 @@ class Uploads:
         with ThreadPoolExecutor(_THREADS) as threads:
             return list(threads.map(one, range(1, len(starts) + 1), starts))
 
-    def clear(self) -> bool:
-        """Abort the uploads begun here and not completed → whether none of them is left.
+    def clear(self) -> set[str] | None:
+        """Abort the uploads begun here and not completed → the records needed to do so again; ``None``: some are left.
 
         An upload without a recorded id is distinguished by its key from those of other intervals of the same range: it
         is left while one of these may be about to record its own id.
         """
-        keys = list(self.bucket.keys(f"{self.folder.as_posix()}/"))
-        left = [key for key in keys if key.endswith(_ENDING) and not self._clear(key)]
-        return not left
+        records = [key for key in self.bucket.keys(f"{self.folder.as_posix()}/") if key.endswith(_ENDING)]
+        contents = {record: _read(self.bucket.get(record)) for record in records}
+        left = [record for record, content in contents.items() if not self._clear(content)]
+        return None if left else {record for record, content in contents.items() if self._is_recent(content.lost)}
 
-    def _clear(self, record: str) -> bool:
-        key, upload = _read(self.bucket.get(record))
+    def _is_recent(self, lost: float | None) -> bool:
+        """Return whether a request that was not answered may still be carried out, as after a queue in a proxy."""
+        return lost is not None and time.time() < lost + LATE_TIMES * self.bucket.settings.read_timeout
+
+    def _clear(self, record: _Record) -> bool:
+        key, upload = record.key, record.upload
         if not key:
             return True
         if upload:
@@ -104,7 +128,8 @@ class Uploads:
             for record in self.bucket.keys(all_folders)
             if record.endswith(_ENDING) and not record.startswith(mine)
         ]
-        return [upload for other, upload in (_read(self.bucket.get(record)) for record in records) if other == key]
+        contents = (_read(self.bucket.get(record)) for record in records)
+        return [content.upload for content in contents if content.key == key]
 
     @property
     def _traits(self) -> Mapping[str, Any]:
@@ -116,10 +141,10 @@ def part_size(wanted: int, size: int) -> int:
     return max(wanted, -(-size // _MOST_PARTS))
 
 
-def _record(key: str, upload: str | None = None) -> bytes:
-    return json.dumps({"key": key, "upload": upload}).encode()
+def _record(key: str, upload: str | None = None, lost: float | None = None) -> bytes:
+    return json.dumps({"key": key, "upload": upload} | ({} if lost is None else {"lost": lost})).encode()
 
 
-def _read(record: bytes | None) -> tuple[str, str | None]:
+def _read(record: bytes | None) -> _Record:
     content = json.loads(record) if record else {}
-    return content.get("key", ""), content.get("upload")
+    return _Record(content.get("key", ""), content.get("upload"), content.get("lost"))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import time
+from contextlib import suppress
 
 import pytest
 
 from connect_core.api import WorkerLimits
 from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.connectors.filesystem.storages import S3Storage
-from connect_core.connectors.filesystem.storages.s3 import staging
+from connect_core.connectors.filesystem.storages.s3 import staging, uploads
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 from tests.connectors.filesystem.storages.s3.faults import FaultyStore
 from tests.connectors.filesystem.storages.s3.servers import SECRET, S3Server
@@ -33,6 +35,11 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def _large_files_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "SMALL", 1000)
+
+
+@pytest.fixture(autouse=True)
+def _no_request_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "LATE_TIMES", 0)
 
 
 @pytest.fixture
@@ -80,6 +87,29 @@ def check_one_failure(server: S3Server, faults: FaultyStore, request_: str, kind
         *(f"lake/{n}" for n in contents),
     }
     assert server.uploads() == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_an_upload_that_is_begun_when_nobody_waits_is_aborted_by_a_later_sweep(
+    moto: S3Server, moto_faults: FaultyStore, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """The store carries out a lost request after the interval was swept."""
+    monkeypatch.setattr(uploads, "LATE_TIMES", 10)
+    storage = moto.storage(**{"store.url": moto_faults.url, "s3.part.retries": "3", **QUICK})
+    fault = moto_faults.fail("begin", "late", count=count)
+    with suppress(RetriableError):
+        hold(storage, LARGE, "1-a/large", "large")
+    assert storage.control.remove_tree(folder_of(storage))
+    (record,) = [key for key in moto.objects() if "+tmp" in key]
+    end = time.monotonic() + 20
+    while len(moto.uploads()) < min(count, 4) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert len(moto.uploads()) == fault.seen, "the store has begun them late"
+    while moto.uploads() or record in moto.objects():
+        assert time.monotonic() < end, "they are left behind"
+        assert storage.control.remove_tree(folder_of(storage))
+        time.sleep(0.5)
+    assert [key for key in moto.objects() if "+tmp" in key] == []
 
 
 def test_answer_cut_off_is_read_again(server: S3Server, faults: FaultyStore, storage: S3Storage) -> None:
