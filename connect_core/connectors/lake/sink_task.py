@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,7 +20,7 @@ from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.routing import Routing, TableName
 from connect_core.connectors.lake.table_rows import arrow_rows
 from connect_core.connectors.partitioning import by_partition, by_topic
-from connect_core.errors import DataError
+from connect_core.errors import AttemptError, DataError, RetriableError
 
 __all__ = ["LakeSettings", "LakeSinkTask", "TableWriter"]
 
@@ -97,7 +98,8 @@ class LakeSinkTask(SinkTask):
     def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
         """Complete the files of all partitions; the detail of the first partition names them all."""
         ranges = {part.topic_partition: part for part in self.context.interval.ranges}
-        tables = {".".join(name): writer.finish() for name, writer in self._writers.items()} if positions else {}
+        with _only_once():
+            tables = {".".join(name): writer.finish() for name, writer in self._writers.items()} if positions else {}
         staged: list[Staged] = []
         for read, end in positions.items():
             detail = {"topic_id": ranges[read].topic_id, "tables": {} if staged else tables}
@@ -140,10 +142,11 @@ class LakeSinkTask(SinkTask):
         return writer
 
     def _add(self, fits: Sequence[tuple[TableWriter, Any]]) -> None:
-        for writer, fit in fits:
-            writer.add(fit)
-        if sum(writer.buffered for writer in self._writers.values()) > _BUFFERED:
-            self._make_room()
+        with _only_once():
+            for writer, fit in fits:
+                writer.add(fit)
+            if sum(writer.buffered for writer in self._writers.values()) > _BUFFERED:
+                self._make_room()
 
     def _make_room(self) -> None:
         """Write buffered rows, from the largest buffer on, until half of the limit is free."""
@@ -166,6 +169,15 @@ class LakeSinkTask(SinkTask):
         if reporter is None:
             raise refusal
         reporter.report(record, refusal)
+
+
+@contextmanager
+def _only_once() -> Iterator[None]:
+    """End the attempt if rows were written in part: called again, a writer would leave rows out, or repeat them."""
+    try:
+        yield
+    except RetriableError as error:
+        raise AttemptError(str(error)) from error
 
 
 def _pieces(batch: Batch) -> Iterator[tuple[str, Batch]]:

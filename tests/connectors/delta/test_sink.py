@@ -26,7 +26,8 @@ from connect_core.api.data import (
     Time,
     Timestamp,
 )
-from connect_core.errors import ConfigError, DataError
+from connect_core.connectors.delta import data_files, writer
+from connect_core.errors import AttemptError, ConfigError, DataError, RetriableError
 from tests.connectors.contexts import Reporter
 from tests.connectors.delta.lake import Lake, numbered, total
 from tests.connectors.lake.row_contract import RowContract
@@ -201,3 +202,25 @@ def test_rows_are_the_same_however_they_are_divided(lake: Lake, batches: bool) -
 
 class TestRows(RowContract):
     keyed: ClassVar = {"upsert.enabled": "true", "id.columns": "id"}
+
+
+@pytest.mark.parametrize("rows_of_a_group", [1, 250_000])
+def test_where_a_file_cannot_be_begun_the_attempt_ends(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, rows_of_a_group: int
+) -> None:
+    """Put or staged again in place, its rows would be left out: the writer has given them to the file."""
+    failures = [RetriableError("the store is away for a moment")]
+    begin = data_files.begin_data_file
+
+    def failing(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return begin(*arguments)
+
+    monkeypatch.setattr(writer, "begin_data_file", failing)
+    monkeypatch.setattr(writer, "_GROUP_ROWS", rows_of_a_group)
+    records = numbered([{"a": 1}, {"a": 2}])
+    with pytest.raises(AttemptError, match="away for a moment"):
+        lake.stage(records)
+    lake.run(records)
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
