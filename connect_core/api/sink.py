@@ -276,7 +276,9 @@ class SinkTask(Task):
         ``positions`` are those after the last record delivered (gaps and control
         records included): every partition in it must be covered by a Staged that
         ends there, even if it had no record. Called once, instead of
-        ``pre_commit``, when the connector has a committer.
+        ``pre_commit``, when the connector has a committer. After a RetriableError
+        it is called again, and must then return all that was put: a task that has
+        let go of records raises AttemptError, so that they are read again.
         """
         return ()
 
