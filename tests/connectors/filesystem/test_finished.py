@@ -12,6 +12,7 @@ import pytest
 from connect_core.api import PartitionRange, SinkRecord
 from connect_core.api.backfill import Backfill
 from connect_core.api.sink import IntervalContext
+from connect_core.connectors.control_store import LocalControlStore
 from connect_core.connectors.filesystem.partitioners import TimeBasedPartitioner
 from connect_core.connectors.filesystem.partitioners.hourly import HourlyPartitioner
 from connect_core.connectors.filesystem.sink import finished
@@ -95,6 +96,23 @@ def test_hour_that_is_open_stays_so_behind_any_number_of_backfills(
     assert export.marked() == []
     export.export(7, 2, 1.5)
     assert export.marked() == [hour(0), hour(1)]
+
+
+def test_folders_left_open_are_known_without_listing_all_manifests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = TimedExport(tmp_path, partitioner="hourly", **TIMED)
+    export.export(1, 0.5, 0.1)
+    listed: list[Path] = []
+
+    def names(store: LocalControlStore, folder: Path) -> list[str]:
+        listed.append(folder)
+        return sorted(place.name for place in folder.iterdir()) if folder.is_dir() else []
+
+    monkeypatch.setattr(LocalControlStore, "names", names)
+    export.export(2, 2, 1.5)
+    assert export.marked() == [hour(0), hour(1)]
+    assert {folder.name for folder in listed} <= {"epochs"}, "the others grow with each interval"
 
 
 def test_day_is_marked_at_its_end(tmp_path: Path) -> None:

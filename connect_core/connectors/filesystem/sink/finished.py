@@ -46,13 +46,25 @@ def folders_of(
 
 def left_open(control: ControlFolder, interval: IntervalKey) -> dict[str, int]:
     """Return the folders that earlier intervals have left open, with their ends."""
+    # Most often the interval before tells it. Listing the manifests of years takes a store minutes.
+    before = _told(control, interval, interval.incarnation, interval.sequence - 1)
+    if before is not None:
+        return before
     last = control.last_interval()
     if last is None or last[0] > interval.incarnation:
         return {}
     incarnation, newest = last
     for sequence in range(newest, max(0, newest - _LOOK_BACK), -1):
-        marker = control.marker(IntervalKey(interval.connector, incarnation, sequence, interval.epoch))
-        told = (marker.detail or {}).get("folders") if marker is not None and not marker.is_foreign else None
+        told = _told(control, interval, incarnation, sequence)
         if told is not None:
-            return dict(told["open"])
+            return told
     return {}
+
+
+def _told(control: ControlFolder, interval: IntervalKey, incarnation: int, sequence: int) -> dict[str, int] | None:
+    """Return the folders that a manifest names as open, ``None`` if there is none that tells it."""
+    marker = control.marker(IntervalKey(interval.connector, incarnation, sequence, interval.epoch))
+    if marker is None or marker.is_foreign:
+        return None
+    folders = (marker.detail or {}).get("folders")
+    return None if folders is None else dict(folders["open"])
