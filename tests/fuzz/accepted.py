@@ -16,6 +16,9 @@ _JVM = re.compile(
     r"\(Jackson|Unrecognized token|Unexpected"
 )
 
+_EXPECTS_A_MAP = re.compile(r"record lane: expected ['\"]?[{\[]")
+"""A value that contains maps, or its text."""
+
 
 def is_of_the_jvm(error: Json) -> bool:
     """Return whether a message carries the JVM's or Jackson's own words: only its class is compared."""
@@ -63,7 +66,7 @@ def _part(case: Case) -> str:
 
 def _has_two_zeros(case: Case, problem: str) -> bool:
     """A map with the keys 0.0 and -0.0: they are equal in Python, and two keys in Java."""
-    return problem.startswith("record lane: expected {") and any(
+    return _EXPECTS_A_MAP.match(problem) is not None and any(
         {"0.0", "-0.0"} <= {repr(next(iter(key.values()))) for key, _ in pairs if _is_float(key)}
         for pairs in _maps(case.input)
     )
@@ -71,7 +74,7 @@ def _has_two_zeros(case: Case, problem: str) -> bool:
 
 def _has_equal_bytes(case: Case, problem: str) -> bool:
     """A map with equal bytes as two keys, as arrays or buffers: Java compares arrays by identity."""
-    if not problem.startswith("record lane: expected {"):
+    if _EXPECTS_A_MAP.match(problem) is None:
         return False
     for pairs in _maps(case.input):
         keys = [next(iter(key.values())) for key, _ in pairs if _is_bytes(key)]
