@@ -6,6 +6,7 @@ two cores; measure your own and name them with ``connect plan-capacity --measure
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -116,6 +117,6 @@ def figures_with(own: Mapping[str, float]) -> dict[str, float]:
     for name, value in own.items():
         if name not in MEASURED:
             raise ConfigError("measured", name, f"there is no such part: use one of {', '.join(MEASURED)}")
-        if not value >= 0 or (value == 0 and name in _DIVISORS):
+        if not 0 <= value < math.inf or (value == 0 and name in _DIVISORS):
             raise ConfigError(name, value, "a measured part is a positive number, or 0 for what costs nothing")
     return {name: own.get(name, part.value) for name, part in MEASURED.items()}

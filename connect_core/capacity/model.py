@@ -13,6 +13,8 @@ from connect_core.errors import ConfigError
 __all__ = ["Deployment", "Part", "Plan", "Workload", "plan_capacity"]
 
 _MILLION = 1e6
+_MOST = 1e15
+"""Any given number is at most this: more would only overflow."""
 _IMPORT_SECONDS = 30.0
 """Airflow's default of ``[core] dagbag_import_timeout``: a file that takes longer has no DAGs.
 
@@ -44,9 +46,9 @@ class Workload:
             raise ConfigError("kind", self.kind, f"use one of {', '.join(KINDS_OF_WORK)}")
         if not 0 <= self.busy <= 1:
             raise ConfigError("busy", self.busy, "it is a share of the connectors: use a number from 0 to 1")
-        _refuse_below(self, 0, "records", "record_bytes")
-        _refuse_below(self, 1, "connectors", "intervals_per_run")
-        _refuse_below(self, 0.1, "interval")
+        _refuse_outside(self, 0, "records", "record_bytes")
+        _refuse_outside(self, 1, "connectors", "intervals_per_run")
+        _refuse_outside(self, 0.1, "interval")
 
     @property
     def intervals(self) -> float:
@@ -86,7 +88,7 @@ class Deployment:
         if not 0 < self.utilisation <= 1:
             raise ConfigError("utilisation", self.utilisation, "it is a share: use a number above 0, up to 1")
         counts = ("executors", "workers", "brokers", "triggerers", "schedulers")
-        _refuse_below(self, 1, "cores", "slots", "capacity", "replication", "parse_interval", *counts)
+        _refuse_outside(self, 1, "cores", "slots", "capacity", "replication", "parse_interval", *counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +275,9 @@ class _Ask:
         return Part(name, need, unit, one, each, fixed, remedy, self.has.utilisation)
 
 
-def _refuse_below(value: Any, least: float, *names: str) -> None:
+def _refuse_outside(value: Any, least: float, *names: str) -> None:
     wanted = {field.name for field in fields(value)} & set(names)
     for name in sorted(wanted):
         found = getattr(value, name)
-        if found is not None and not found >= least:
-            raise ConfigError(name, found, f"it is at least {least:g}")
+        if found is not None and not least <= found <= _MOST:
+            raise ConfigError(name, found, f"use a number from {least:g} to {_MOST:g}")

@@ -86,6 +86,8 @@ def _request(path: Path, content: Mapping[str, Any]) -> ConnectorFile:
 
 
 def _connector(path: Path, config: Mapping[str, str], state: str = "RUNNING") -> ConnectorFile:
+    for key, value in config.items():
+        _ensure_encodable(path, key, value)
     name = config.get("name")
     if name is not None and (not isinstance(name, str) or isinstance(name, _Number)):
         raise ConfigError("name", name, f"in {path}, write a connector's name as a string")
@@ -104,3 +106,13 @@ def _texts(path: Path, content: Mapping[str, Any]) -> dict[str, str]:
             raise ConfigError(f"{path}: the setting {key} is not a string, number or boolean: write it as a string")
         texts[key] = str(value) if isinstance(value, str) else json.dumps(value)
     return texts
+
+
+def _ensure_encodable(path: Path, key: str, value: Any) -> None:
+    try:
+        f"{key}{value}".encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(
+            f"{path}: the setting {key!a} contains half a surrogate pair, which is not valid text: write the whole "
+            "character"
+        ) from error

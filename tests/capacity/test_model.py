@@ -118,6 +118,9 @@ def test_each_unit_is_used_to_the_share_that_is_wanted() -> None:
         {"interval": 0},
         {"intervals_per_run": 0.5},
         {"records": float("nan")},
+        {"records": float("inf")},
+        {"record_bytes": 1e308},
+        {"interval": float("inf")},
     ],
 )
 def test_impossible_work_is_refused(wrong: dict[str, Any]) -> None:

@@ -55,6 +55,8 @@ def test_json_request_is_read(tmp_path: Path) -> None:
         ("[1]", "does not contain a JSON object"),
         ("[" * 100_000, "it is not JSON"),
         ('{"name": "a", "v": -Infinity}', "contains -Infinity, which is not a JSON number"),
+        ('{"name": "a\\ud800"}', "the setting 'name' contains half a surrogate pair"),
+        ('{"config": {"name": "a", "v\\udc00": "b"}}', r"the setting 'v\\udc00' contains half a surrogate pair"),
         ({"name": "a", "b": {"c": 1}}, "the setting b is not a string"),
         ({"connector.class": "FileStreamSource"}, 'Missing required configuration "name"'),
         ({"name": "a", "config": {"name": "b"}}, "use one name"),
