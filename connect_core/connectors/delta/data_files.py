@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
 from connect_core.connectors.delta.partition_rows import PartitionValues
 from connect_core.connectors.delta.statistics import statistics_of
+from connect_core.connectors.parquet_writer import ParquetTableWriter
 
 __all__ = ["FILE_BYTES", "OpenDataFile", "begin_data_file"]
 
@@ -27,12 +27,12 @@ class OpenDataFile:
     path: str
     values: PartitionValues
     stream: Any
-    writer: pq.ParquetWriter
+    writer: ParquetTableWriter
     bytes: int = 0
 
     def write(self, rows: pa.Table) -> None:
         """Add rows, without partition columns, as a row group."""
-        self.writer.write_table(rows, row_group_size=max(1, len(rows)))
+        self.writer.write(rows)
         self.bytes += rows.nbytes
 
     def close(self) -> Mapping[str, Any]:
@@ -40,15 +40,15 @@ class OpenDataFile:
         self.writer.close()
         size = self.stream.tell()
         self.stream.close()
-        statistics = json.dumps(statistics_of(self.writer.writer.metadata))
+        statistics = json.dumps(statistics_of(self.writer.metadata))
         return {"path": self.path, "size": size, "partition": dict(self.values), "statistics": statistics}
 
     def abandon(self) -> None:
         """Stop writing; what was written stays, unnamed."""
-        self.writer.is_open = False
+        self.writer.abandon()
 
 
 def begin_data_file(files: FileSystem, path: str, values: PartitionValues, schema: pa.Schema) -> OpenDataFile:
     """Begin a file; ``schema``: its columns, without partition columns."""
     stream = files.open_output_stream(path)
-    return OpenDataFile(path, values, stream, pq.ParquetWriter(stream, schema, compression="zstd"))
+    return OpenDataFile(path, values, stream, ParquetTableWriter(stream, schema, {"compression": "zstd"}))

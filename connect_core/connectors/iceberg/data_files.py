@@ -12,6 +12,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.typedef import Record
 
+from connect_core.connectors.parquet_writer import dictionary_columns
+
 __all__ = ["OpenDataFile", "begin_data_file", "target_size"]
 
 _FILE_BYTES = 512 * 1024 * 1024
@@ -34,7 +36,10 @@ class OpenDataFile:
         columns = [
             _as_named(column, part.type).cast(part.type) for column, part in zip(rows.columns, schema, strict=True)
         ]
-        self.writer.write(pa.Table.from_arrays(columns, schema=schema))
+        named = pa.Table.from_arrays(columns, schema=schema)
+        if self.writer._writer is None:
+            self.writer._parquet_writer_kwargs["use_dictionary"] = dictionary_columns(named)
+        self.writer.write(named)
         self.bytes += rows.nbytes
 
     def close(self, table: Table) -> DataFile:

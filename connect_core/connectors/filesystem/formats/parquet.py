@@ -15,6 +15,7 @@ from connect_core.connectors.filesystem.formats.format import ColumnFormat
 from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.connectors.filesystem.tables import stored_schema
+from connect_core.connectors.parquet_writer import ParquetTableWriter
 
 __all__ = ["ParquetFormat"]
 
@@ -69,7 +70,7 @@ class ParquetFormat(ColumnFormat):
             ConfigType.BOOLEAN,
             True,
             importance=Importance.LOW,
-            doc="Whether Parquet columns with few distinct values are dictionary-encoded.",
+            doc="Whether Parquet columns whose values are repeated are dictionary-encoded.",
         )
         .define(
             _BLOOM_COLUMNS,
@@ -99,10 +100,10 @@ class ParquetFormat(ColumnFormat):
             "use_dictionary": settings.get_boolean(_DICTIONARY),
         }
 
-    def open(self, output: Output, columns: ColumnKinds) -> _Writer:
+    def open(self, output: Output, columns: ColumnKinds) -> ParquetTableWriter:
         """Start a file."""
         schema = stored_schema(columns)
-        return _Writer(output, schema, {**self._options, **self._bloom_options(schema)})
+        return ParquetTableWriter(output, schema, {**self._options, **self._bloom_options(schema)})
 
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
         """Return the rows of a file."""
@@ -117,24 +118,6 @@ class ParquetFormat(ColumnFormat):
         """Return the options for Bloom filters of the configured columns that this file has and that support one."""
         wanted = self._bloom & {path for field in schema for path in _paths(field.name, field.type)}
         return {"bloom_filter_options": dict.fromkeys(sorted(wanted), True)} if wanted else {}
-
-
-class _Writer:
-    def __init__(self, output: Output, schema: pa.Schema, options: dict[str, Any]) -> None:
-        self._writer = pq.ParquetWriter(output, schema, write_batch_size=64 * 1024, **options)
-
-    def write(self, table: pa.Table) -> None:
-        """Append one row group."""
-        self._writer.write_table(table, row_group_size=max(1, len(table)))
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Discard the file."""
-        # Otherwise the writer would write the end of the file when it is collected.
-        self._writer.is_open = False
 
 
 def _paths(name: str, kind: pa.DataType) -> Iterator[str]:
