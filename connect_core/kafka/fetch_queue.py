@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, KafkaError, Message
 from connect_core.errors import ConnectError
 from connect_core.kafka.collection_pause import collection_paused
 from connect_core.kafka.fetched import Fetched, from_messages
-from connect_core.kafka.librdkafka import handle_of, library, version
+from connect_core.kafka.librdkafka import handle_of, library, message_destroyer, version
 from connect_core.kafka.memory import Addresses, binary_column, distinct, words_at
 from connect_core.kafka.raw_batch import RawHeaders
 from connect_core.kafka.record_headers import parse_headers
@@ -99,6 +99,7 @@ class ColumnQueue:
         self._note = note
         self._log = log
         self._client = library()
+        self._destroy = message_destroyer()
         handle = handle_of(consumer)
         self._events = self._client.rd_kafka_queue_get_main(handle)
         self._messages = self._client.rd_kafka_queue_get_consumer(handle)
@@ -118,7 +119,7 @@ class ColumnQueue:
         try:
             return self._columns(addresses)
         finally:
-            deque(map(self._client.rd_kafka_message_destroy, addresses.tolist()), maxlen=0)
+            deque(map(self._destroy, addresses.tolist()), maxlen=0)
 
     def close(self) -> None:
         """Release the queues."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, cimpl, libversion
 
-__all__ = ["handle_of", "library", "version"]
+__all__ = ["handle_of", "library", "message_destroyer", "version"]
 
 _POINTER, _INT, _SIZE, _LONG = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_int64
 _TEXT = ctypes.c_char_p
@@ -47,6 +48,18 @@ def library() -> Any:
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
     return loaded
+
+
+@cache
+def message_destroyer() -> Callable[[int], None]:
+    """Return ``rd_kafka_message_destroy``, called without releasing Python's lock.
+
+    It takes less time than releasing the lock does, and is called for every message.
+    """
+    name = "rd_kafka_message_destroy"
+    destroy: Any = getattr(ctypes.PyDLL(cimpl.__file__), name)
+    destroy.restype, destroy.argtypes = _SIGNATURES[name]
+    return destroy  # type: ignore[no-any-return]
 
 
 def version() -> tuple[int, int]:
