@@ -41,11 +41,17 @@ keeps its slot (SPARK-54456 stopped importing before the fork for this reason).
 _DAEMON = """\
 # Spark's Python workers end after a minute without work. Forked from here, the next ones need not
 # import again what takes seconds. Only what starts no thread (polars does), as a fork would lose it.
+import gc
+
+gc.disable()
 import confluent_kafka, cryptography.fernet, orjson, pandas, psycopg, pyarrow.parquet, sqlalchemy.dialects.postgresql
 from pyspark import daemon
 from pyspark.sql.pandas import serializers
 
 if __name__ == "__main__":
+    # Else the first collection of each worker would write to, and so copy, the pages of all these modules.
+    gc.freeze()
+    gc.enable()
     daemon.manager()
 """
 
