@@ -8,7 +8,7 @@ from connect_core.effects.perform import perform
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError, StaleEpochError
 from connect_core.herder.context import Herder
-from connect_core.interval.effects import LoadConnector, ReleaseTarget, StoreIntent
+from connect_core.interval.effects import FinishIntent, LoadConnector, ReleaseTarget, StoreIntent
 from connect_core.plan.abandon import OffsetRequest, abandon
 from connect_core.store import connectors, intents, offsets
 from connect_core.store.offsets import Changes
@@ -61,7 +61,7 @@ def end_connector(herder: Herder, connector: str, *, forget_offsets: bool) -> No
         raise
     except ConnectError as error:
         _LOG.warning("Connector %s is deleted from the metadata database only: %s", connector, error)
-        rewrite_in_database(herder, connector, {})
+        rewrite_in_database(herder, connector, {}, is_deleted=True)
 
 
 def _rewrite(herder: Herder, connector: str, wanted: Changes | None) -> None:
@@ -83,9 +83,10 @@ def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None, 
 
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken.
     """
+    request = OffsetRequest(wanted, herder.actor, is_deleted)
     with herder.database.write() as connection:
         epoch = intents.store(connection, StoreIntent(connector, wanted, herder.actor))
     with herder.database.write() as connection:
         kind = connectors.get(connection, connector).type
         moved = dict.fromkeys(offsets.load(connection, connector, kind)) if wanted is None else wanted
-        intents.finish_unasked(connection, connector, epoch, moved)
+        intents.finish_unasked(connection, FinishIntent(connector, epoch, moved, reason=request.reason))

@@ -44,6 +44,8 @@ from connect_core.interval.values import (
 )
 
 __all__ = [
+    "ALTERED",
+    "DELETED",
     "AbandonInterval",
     "AbandonTarget",
     "CommitGroupOffsets",
@@ -90,6 +92,9 @@ __all__ = [
     "WriteEpoch",
     "WriteOffsets",
 ]
+
+ALTERED, DELETED = "offsets were altered or reset", "the connector was deleted"
+"""Why an unfinished interval is abandoned."""
 
 
 # -- metadata database: each is one transaction; "mine" means the row still has this epoch ----------------------------
@@ -294,13 +299,15 @@ class StoreIntent(Effect[int]):
 class FinishIntent(Effect[None]):
     """Update SQL from the moved target, abandon the unfinished interval, while ``epoch`` is mine → ``None``.
 
-    ``None`` deletes an offset. Raise StaleEpochError if a newer epoch exists: the next plan repairs SQL.
+    ``None`` deletes an offset. ``reason``: why the interval is abandoned. Raise StaleEpochError if overtaken:
+    the next plan repairs SQL.
     """
 
     connector: str
     epoch: int
     offsets: Mapping[str, Mapping[str, Any] | None]
     position: TopicPosition | None = None
+    reason: str = ALTERED
 
 
 # -- Kafka ------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval.effects import (
+    ALTERED,
+    DELETED,
     AbandonInterval,
     AbandonTarget,
     CommitGroupOffsets,
@@ -48,7 +50,6 @@ OffsetChanges: TypeAlias = Mapping[str, Mapping[str, Any] | None]
 """Offsets keyed by the canonical JSON of their partition; ``None`` deletes one."""
 
 _TRIES = 3
-_REASON = "offsets were altered or reset, or the connector was deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,11 @@ class OffsetRequest:
     wanted: OffsetChanges | None
     actor: str = ""
     is_deleted: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why an unfinished interval is abandoned."""
+        return DELETED if self.is_deleted else ALTERED
 
 
 def abandon(run: Run, request: OffsetRequest) -> Steps[bool]:
@@ -88,7 +94,7 @@ def _abandon_source(run: Run, request: OffsetRequest) -> Steps[None]:
     if changes:
         kept = {key: state for key, state in states.items() if key not in wanted}
         yield from _surely(WriteOffsets(run.connector, epoch, changes, kept))
-    finish = FinishIntent(run.connector, epoch, {**current, **wanted}, _start_of(topic))
+    finish = FinishIntent(run.connector, epoch, {**current, **wanted}, _start_of(topic), request.reason)
     # Offsets in a topic that SQL does not follow yet take effect only once SQL follows it.
     yield from _follow(finish, has_moved=bool(changes) and not is_elsewhere(run, topic))
 
@@ -150,7 +156,8 @@ def _abandon_sink(run: Run, request: OffsetRequest) -> Steps[bool]:
         following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
         yield from _surely(AbandonTarget(following, changes))
     moved = sink_offsets({**ahead, **changes} if kept is None else {**current, **changes})
-    yield from _follow(FinishIntent(run.connector, run.mine, moved), has_moved=kept is not None and bool(changes))
+    finish = FinishIntent(run.connector, run.mine, moved, reason=request.reason)
+    yield from _follow(finish, has_moved=kept is not None and bool(changes))
     yield from _tell_group(run.settings.consumer_group, changes, is_reset=request.wanted is None)
     return kept is not None
 
@@ -159,7 +166,7 @@ def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, 
     """End an interval in the target it was begun in; if all is reset, a target that does not answer is not needed."""
     home = yield from home_of(run, row)
     if home is None:
-        yield from end_sink_interval(run, row, kept, _REASON)
+        yield from end_sink_interval(run, row, kept, request.reason)
         return run
     has_answered = False
     try:
@@ -167,14 +174,16 @@ def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, 
             run, home, lambda floor: StoreIntent(run.connector, request.wanted, request.actor, floor)
         )
         has_answered = True
-        yield from end_sink_interval(run, row, there, _REASON, home)
+        yield from end_sink_interval(run, row, there, request.reason, home)
     except StaleEpochError:
         raise
     except ConnectError as error:
         is_transient = has_answered and isinstance(error, RetriableError)
         if request.wanted is not None or is_transient:
             raise
-        yield from AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target contains is unknown: {error}")
+        yield from AbandonInterval(
+            row.key, run.mine, f"{request.reason}; what its own target contains is unknown: {error}"
+        )
     return run
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import IntegrityError
 
 from connect_core.errors import AlreadyExistsError, NotFoundError, OvertakenError, StaleEpochError
-from connect_core.interval.effects import RecordAssignment
+from connect_core.interval.effects import DELETED, RecordAssignment
 from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import ConnectorState, ConnectorType, IntervalState, TargetState
 from connect_core.store import configs, dag_states, origins, restarts, topics
@@ -97,7 +97,7 @@ def create(connection: Connection, name: str, new: NewConfig, target: TargetStat
 
 
 def _end_unfinished(connection: Connection, name: str) -> None:
-    ended = {"state": IntervalState.ABANDONED, "reason": "the connector was deleted", "ended_at": now()}
+    ended = {"state": IntervalState.ABANDONED, "reason": DELETED, "ended_at": now()}
     mine = (Interval.connector == name) & Interval.state.not_in((IntervalState.COMMITTED, IntervalState.ABANDONED))
     abandoned = connection.execute(update(Interval).where(mine).values(**ended)).rowcount
     total = Connector.abandoned_intervals + abandoned

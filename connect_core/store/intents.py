@@ -19,9 +19,6 @@ from connect_core.store.rows import from_start, position_json
 __all__ = ["finish", "finish_unasked", "store"]
 
 
-_REASON = "offsets were altered or reset"
-
-
 def store(connection: Connection, effect: StoreIntent) -> int:
     """Raise the epoch above ``floor``, store the wanted offsets and return the epoch.
 
@@ -61,23 +58,23 @@ def finish(connection: Connection, effect: FinishIntent) -> None:
     intent = _take(connection, effect.connector, effect.epoch)
     # Otherwise it was finished before, and the result was lost.
     if intent is not None:
-        intervals.end_unfinished(connection, owner, _REASON, effect.offsets)
+        intervals.end_unfinished(connection, owner, effect.reason, effect.offsets)
         _follow(connection, owner, intent, effect.offsets, position_json(effect.position))
 
 
-def finish_unasked(connection: Connection, connector: str, epoch: int, moved: offsets.Changes) -> None:
+def finish_unasked(connection: Connection, effect: FinishIntent) -> None:
     """Move offsets in SQL without asking the target. Raises StaleEpochError if the epoch was overtaken.
 
     A sink's unfinished interval may be committed in the target: unless all offsets are reset it stays, for the next
     plan to find out.
     """
-    owner = connectors.own(connection, connector, epoch)
-    intent = _take(connection, connector, epoch)
+    owner = connectors.own(connection, effect.connector, effect.epoch)
+    intent = _take(connection, effect.connector, effect.epoch)
     if intent is None:
         return
     if intent.wanted is None or owner.type is ConnectorType.SOURCE:
-        intervals.end_unfinished(connection, owner, _REASON, moved)
-    _follow(connection, owner, intent, moved, from_start(owner.offsets_position))
+        intervals.end_unfinished(connection, owner, effect.reason, effect.offsets)
+    _follow(connection, owner, intent, effect.offsets, from_start(owner.offsets_position))
 
 
 def _take(connection: Connection, connector: str, epoch: int) -> Any:

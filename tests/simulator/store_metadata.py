@@ -197,7 +197,7 @@ class StoreMetadata:
         with self._changing() as connection:
             epoch = intents.store(connection, fx.StoreIntent(NAME, {}))
         with self._changing() as connection:
-            intents.finish_unasked(connection, NAME, epoch, {})
+            intents.finish_unasked(connection, fx.FinishIntent(NAME, epoch, {}))
 
     def _new_config(self) -> connectors.NewConfig:
         return connectors.NewConfig(self.type, dict(self._config))

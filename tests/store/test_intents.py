@@ -11,6 +11,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
 from connect_core.errors import IllegalWorkerStateError, NotFoundError, StaleEpochError
 from connect_core.interval.effects import (
+    DELETED,
     CommitInterval,
     FinishIntent,
     LoadConnector,
@@ -20,9 +21,9 @@ from connect_core.interval.effects import (
     StoreIntent,
     TakeLease,
 )
-from connect_core.interval.values import ConnectorType, TargetState, TopicPosition
+from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TopicPosition
 from connect_core.store import connectors, intents, offsets
-from connect_core.store.models import Intent
+from connect_core.store.models import Intent, Interval
 from tests.store.harness import Harness, race
 
 PARTITION = '{"kafka_partition":0,"kafka_topic":"t"}'
@@ -62,10 +63,27 @@ def test_intent_fences_the_run_before(harness: Harness) -> None:
     harness.do(FinishIntent("c", epoch, {PARTITION: {"kafka_offset": 3}}))
     assert harness.do(LoadOffsets("c")) == {PART: 3}
     assert harness.do(LoadUnfinished("c")) is None
+    assert reason_of(harness) == "offsets were altered or reset"
     with harness.database.read() as connection:
         assert pending(connection) is None
         (line,) = offsets.history(connection, "c")
     assert (line.cause, line.actor, line.epoch) == ("alter", "jo", 7)
+
+
+def test_interval_of_a_deleted_connector_is_abandoned_for_that_reason(harness: Harness) -> None:
+    harness.create(kind=ConnectorType.SOURCE)
+    harness.insert(IntervalKey("c", 1, 1, harness.drive()))
+    harness.target(TargetState.STOPPED)
+    harness.do(FinishIntent("c", harness.do(StoreIntent("c", {})), {}, reason=DELETED))
+    assert reason_of(harness) == "the connector was deleted"
+
+
+def reason_of(harness: Harness) -> str | None:
+    with harness.database.read() as connection:
+        (row,) = connection.execute(select(Interval.state, Interval.reason))
+    assert row.state is IntervalState.ABANDONED
+    reason: str | None = row.reason
+    return reason
 
 
 def test_reset_forgets_offsets(harness: Harness) -> None:
@@ -145,7 +163,8 @@ def test_a_successor_knows_the_offsets_topic_and_reads_all_of_it(harness: Harnes
     harness.do(FinishIntent("c", epoch, {}, TopicPosition("offsets", "id-1", {0: 7})))
     with harness.database.write() as connection:
         if not forget:
-            intents.finish_unasked(connection, "c", intents.store(connection, StoreIntent("c", {})), {})
+            epoch = intents.store(connection, StoreIntent("c", {}))
+            intents.finish_unasked(connection, FinishIntent("c", epoch, {}))
         connectors.delete(connection, "c", forget_offsets=forget)
     harness.create(kind=ConnectorType.SOURCE)
     assert harness.do(LoadConnector("c")).offsets_position == TopicPosition("offsets", "id-1")
