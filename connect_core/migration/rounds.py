@@ -16,6 +16,7 @@ from typing import Literal
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
 from connect_core.herder.status import State, get_status
+from connect_core.migration.changes_there import differing_keys
 from connect_core.migration.connect_api import ConnectApi
 from connect_core.migration.definitions import Definition
 from connect_core.migration.importing import Imported, definition_of, import_one, there_of, with_worker
@@ -134,6 +135,7 @@ class SwitchRound:
 
     ``waiting_for``: what did not end within the time, if anything. ``newest``: which side has the newest offsets.
     ``here`` and ``there``: the connector's state on both sides, with the number of tasks it still has there.
+    ``differing``: on the way back, the settings with which it runs differently there.
     """
 
     connector: str
@@ -145,6 +147,7 @@ class SwitchRound:
     here: State
     there: str
     tasks_there: int
+    differing: list[str]
 
 
 def switch_round(switch: Switch) -> SwitchRound:
@@ -175,6 +178,7 @@ def _round(switch: Switch, sides: Sides, steps: list[Step], waiting_for: str | N
         here,
         sides.there.state,
         len(sides.there.tasks),
+        differing_keys(switch.herder, sides) if switch.is_back else [],
     )
 
 

@@ -139,6 +139,31 @@ def test_a_switch_that_stops_half_way_is_gone_on_with(
     assert offsets.get(harness.herder, "orders")[0]["offset"] == {"position": 5}
 
 
+def test_a_connector_that_was_changed_there_is_refused_with_its_remedy_alone(
+    page: Page, site: str, cluster: ServedConnect
+) -> None:
+    read(page, site, cluster)
+    page.get_by_role("button", name="Import 2 connectors").click()
+    row(page, "orders").get_by_role("link", name="created").click()
+    expect(page.get_by_text(f"It is still at {cluster.url}")).to_be_visible()
+    cluster.there.connectors["orders"].config["tasks.max"] = "7"
+    press(page, "Switch here").get_by_role("button", name="Switch here").click()
+    problem = page.get_by_role("alert").filter(has_text="was changed at")
+    expect(problem).to_contain_text("tasks.max")
+    expect(problem).not_to_contain_text("press the same button")
+
+
+def test_settings_that_differ_are_named_on_the_way_back(page: Page, site: str, cluster: ServedConnect) -> None:
+    read(page, site, cluster)
+    page.get_by_role("button", name="Import 2 connectors").click()
+    row(page, "orders").get_by_role("link", name="created").click()
+    press(page, "Switch here").get_by_role("button", name="Switch here").click()
+    expect(page.get_by_text(f"It was moved here from {cluster.url}")).to_be_visible()
+    cluster.there.connectors["orders"].config["tasks.max"] = "7"
+    press(page, "Switch back").get_by_role("button", name="Switch back").click()
+    expect(page.get_by_text("It runs with the values it has there of tasks.max.")).to_be_visible()
+
+
 def test_one_that_was_created_here_has_no_such_section(page: Page, site: str, harness: Harness) -> None:
     harness.create("a")
     page.goto(f"{site}#/connectors/a")

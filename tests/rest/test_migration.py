@@ -158,6 +158,14 @@ def test_there_and_back(harness: Harness, call: Client, cluster: ServedConnect) 
     assert acts["switch"].after == {"side": "there", "url": cluster.url, "state": "RUNNING"}
 
 
+def test_on_the_way_back_settings_that_differ_are_named(call: Client, cluster: ServedConnect) -> None:
+    imported(call, cluster)
+    assert switched(call)["differing"] == []
+    cluster.there.connectors["a"].config["tasks.max"] = "7"
+    back = switched(call, back=True)
+    assert (back["newest"], back["differing"]) == ("there", ["tasks.max"])
+
+
 def test_a_wait_ends_in_time_and_is_continued(call: Client, cluster: ServedConnect) -> None:
     imported(call, cluster)
     cluster.there.connectors["a"].ending = 10**9

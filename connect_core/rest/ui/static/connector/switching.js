@@ -63,15 +63,17 @@ export function switching(context, signal) {
     isBusy = true;
     paint();
     trouble("");
+    let reason = "";
     try {
       await carryOut(side, url, login.read());
     } catch (error) {
-      if (error.name !== "AbortError") trouble(error.message);
+      if (error.name !== "AbortError") reason = error.message;
       setText(parts.status, "");
     }
     isBusy = false;
     await update();
     paint();
+    trouble(reason);
     await context.refresh();
   }
 
@@ -100,8 +102,10 @@ export function switching(context, signal) {
 
   function trouble(reason) {
     parts.problem.hidden = !reason;
-    setText(parts.problem, reason && `${reason} Nothing is lost: press the same button to continue, or the other one to undo it.`);
-    if (reason) for (const one of Object.values(buttons)) one.hidden = false;
+    const isBegun = moved.state !== null;
+    const remedy = " Nothing is lost: press the same button to continue, or the other one to undo it.";
+    setText(parts.problem, reason && isBegun ? reason + remedy : reason);
+    if (reason && !isBegun) fill(parts.steps, []);
   }
 
   return { element, update };
@@ -141,5 +145,8 @@ function progress(round) {
 }
 
 function finished(side, round) {
-  return side === "here" ? `It is here now, ${round.here}.` : `It is there now, ${round.there}.`;
+  if (side === "here") return `It is here now, ${round.here}.`;
+  const { differing } = round;
+  const told = differing.length ? ` It runs with the values it has there of ${differing.join(", ")}.` : "";
+  return `It is there now, ${round.there}.${told}`;
 }
