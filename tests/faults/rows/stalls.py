@@ -16,6 +16,7 @@ import psutil
 from connect_core.dev.services import find_service
 from connect_core.herder.status import list_statuses
 from connect_core.interval.values import ConnectorType, TargetState
+from connect_core.store import statuses
 from tests.faults.airflow_world import AirflowWorld
 from tests.faults.history import History
 from tests.faults.rows.row import Row, moving
@@ -24,6 +25,8 @@ _WORKERS = find_service("airflow-scheduler").child_title
 _IDLE = "<idle>"
 _STALL_SECONDS = 150.0
 """Stalled after 60 s, seen every 5 s, on a machine that does other things as well."""
+_START_SECONDS = 180.0
+"""Until new connectors have DAGs, and these have begun."""
 _HOGS = 4
 """As many as the stack's parallelism."""
 
@@ -138,9 +141,10 @@ def exhaust_parallelism(history: History) -> int:
         config = {**history.source_config(), "name": name, "file": str(file), "connector.class": "MoodySource"}
         # The watcher starts @continuous ones a few at a time, so that slots are left.
         config["schedule"] = "@once"
-        history._create(name, ConnectorType.SOURCE, {**config, "hook.timeout.ms": "180000"})
+        history._create(name, ConnectorType.SOURCE, {**config, "hook.timeout.ms": "600000"})
         history.world.drive(name)
     try:
+        _until(lambda: _are_held(history, hogs), "runs that take every slot", _START_SECONDS)
         # LocalExecutor takes tasks beyond its parallelism: they are queued.
         await_stall(history, _both(history), ("slot", "queued"))
     finally:
@@ -148,6 +152,13 @@ def exhaust_parallelism(history: History) -> int:
             history.change(name, TargetState.STOPPED)
             Path(f"{history.file}-{name}.mood").unlink()
     return len(hogs)
+
+
+def _are_held(history: History, names: Collection[str]) -> bool:
+    time.sleep(1)
+    with history.world.herder.database.read() as connection:
+        leases = [one.lease_age for one in statuses.load_facts(connection, names)]
+    return all(age is not None and age < 0 for age in leases)
 
 
 def deafen_broker(history: History) -> int:
