@@ -307,15 +307,8 @@ class SourceAttempt:
         self.skipped = self.summary.lines()
         self.offsets.update({key: offset for key, (_, offset) in done.offsets.items() if offset is not None})
         self._open = _Transaction()
-        self._acknowledge(done.acknowledged)
+        _acknowledge(self._hooks, self.task, done.acknowledged)
         self.control.progress(self.moved.records, {})
-
-    def _acknowledge(self, done: Sequence[_Acknowledged]) -> None:
-        task = self.task
-        if done:
-            self._hooks.call("commit_record", lambda: _tell_committed(task, done))
-        if _is_overridden(task, "commit"):
-            self._hooks.call("commit", task.commit)
 
     def _finish(self) -> None:
         """End the last transaction. One that the task holds open is aborted: its records are read again."""
@@ -329,6 +322,9 @@ class SourceAttempt:
             self.writer.abort()
             return
         self._commit()
+        if not self.offsets:
+            # As in Connect, also if no record was committed: the source may have passed over some.
+            _acknowledge(self._hooks, self.task, ())
 
     def _is_transaction_over(self) -> bool:
         boundary = self.boundary
@@ -376,6 +372,13 @@ def _is_bound_reached(context: SourceContext, now: Mapping[str, Mapping[str, Any
 
 def _is_overridden(task: SourceTask, hook: str) -> bool:
     return getattr(type(task), hook) is not getattr(SourceTask, hook)
+
+
+def _acknowledge(hooks: HookThread, task: SourceTask, done: Sequence[_Acknowledged]) -> None:
+    if done:
+        hooks.call("commit_record", lambda: _tell_committed(task, done))
+    if _is_overridden(task, "commit"):
+        hooks.call("commit", task.commit)
 
 
 def _tell_committed(task: SourceTask, done: Sequence[_Acknowledged]) -> None:

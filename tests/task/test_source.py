@@ -92,6 +92,19 @@ def test_acknowledgements_follow_the_commit() -> None:
     ]
 
 
+class PassingOverTask(AcknowledgingTask):
+    """Reads only what it passes over, and tells its source so in ``commit``."""
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        return []
+
+
+def test_commit_is_called_where_no_record_was_returned() -> None:
+    writer = RememberedWriter()
+    source_attempt(PassingOverTask(writer), writer).run()
+    assert writer.calls == [("task.commit",)]
+
+
 def test_nothing_is_acknowledged_when_the_commit_is_unclear() -> None:
     writer = RememberedWriter(fails_commit=UnclearOutcomeError("no answer"))
     with pytest.raises(UnclearOutcomeError):
