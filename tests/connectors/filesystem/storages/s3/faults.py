@@ -45,6 +45,7 @@ class Fault:
     status: int = 500
     code: str = "InternalError"
     seen: int = 0
+    forwarded_late: int = 0
 
     @property
     def is_over(self) -> bool:
@@ -129,6 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._reset()
             time.sleep(_LATE_SECONDS)
             self._forwarded(body)
+            fault.forwarded_late += 1
             return
         status, headers, content = self._forwarded(body)
         if fault is not None and fault.kind == "lost":
