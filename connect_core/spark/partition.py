@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from connect_core.interval.values import TaskPlan
 from connect_core.run.garbage_collection import collect_garbage_less_often
+from connect_core.run.memory_allocation import keep_freed_memory
 
 __all__ = ["partition_function"]
 
@@ -25,6 +26,8 @@ def partition_function(
 
     def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         _keep_to_one_core()
+        # Before the first client of Kafka starts its threads.
+        keep_freed_memory()
         from connect_core.interval.results import result_to_bytes
         from connect_core.task.attempt import run_task
 
