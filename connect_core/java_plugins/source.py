@@ -135,11 +135,10 @@ class JavaSourceTask(SourceTask):
         assert self._host is not None
         assert self._lane is not None
         done, self._committed = self._committed, []
-        if not done:
-            return
-        header: dict[str, Any] = {"number": done[-1][0], "aside": True}
+        # Batches are numbered from 1.
+        header: dict[str, Any] = {"number": done[-1][0] if done else 0, "aside": True}
         buffers: list[Any] = []
-        if all(places is not None for _, places in done):
+        if done and all(places is not None for _, places in done):
             rows = [place for _, places in done for place in places or ()]
             header["topics"], buffers = _places(rows)
         self._lane.call("source.committed", header, buffers)

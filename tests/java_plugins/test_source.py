@@ -171,6 +171,14 @@ def test_the_plugin_hears_of_commits_before_it_stops(task: JavaSourceTask, tmp_p
     ]
 
 
+def test_the_plugin_hears_of_a_commit_of_nothing(task: JavaSourceTask, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    with started(task, {**CONFIG, "told": str(told), "limit": "0"}, flow(), TaskContext()):
+        task.commit()
+        task.stop()
+    assert told.read_text().split() == ["start", "0", "commit", "stop"]
+
+
 def test_transactions_end_where_the_plugin_wants(task: JavaSourceTask) -> None:
     transactions = Transactions()
     with started(task, {**CONFIG, "limit": "10", "batch": "10"}, flow(), TaskContext(transaction_context=transactions)):
