@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 
@@ -69,8 +70,8 @@ def token_of(airflow: str, user: str, password: str) -> str:
 
 
 @contextmanager
-def running_deployments(folder: Path) -> Iterator[Deployments]:
-    """Run an empty stack until the block ends; Spark keeps its event log as text."""
+def running_deployments(folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[Deployments]:
+    """Run an empty stack until the block ends; Spark keeps its event log as text. ``more``: settings of the worker."""
     project, data = folder / "project", folder / "data"
     for path in (project / "dags", data, folder / "events"):
         path.mkdir(parents=True)
@@ -95,6 +96,7 @@ def running_deployments(folder: Path) -> Iterator[Deployments]:
         VARIABLE: IN_VARIABLE,
         "PYTHONPATH": str(CHECKOUT),
         "CONNECT_VERIFICATION_SCHEDULE": "@yearly",
+        **more,
     }
     stack = Stack(folder / "stack", project=project, settings=settings)
     try:
