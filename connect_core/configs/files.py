@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from connect_core.errors import ConfigError
 from connect_core.java.properties import read_properties
 
-__all__ = ["ConnectorFile", "connector_of_json", "json_of", "read_connector_file"]
+__all__ = ["ConnectorFile", "connector_of_json", "ensure_text", "json_of", "read_connector_file"]
 
 _REQUEST = frozenset({"name", "config", "initial_state"})
 _ANSWER = frozenset({"tasks", "type"})
@@ -86,8 +86,7 @@ def _request(path: Path, content: Mapping[str, Any]) -> ConnectorFile:
 
 
 def _connector(path: Path, config: Mapping[str, str], state: str = "RUNNING") -> ConnectorFile:
-    for key, value in config.items():
-        _ensure_encodable(path, key, value)
+    ensure_text(path, config.items())
     name = config.get("name")
     if name is not None and (not isinstance(name, str) or isinstance(name, _Number)):
         raise ConfigError("name", name, f"in {path}, write a connector's name as a string")
@@ -108,11 +107,12 @@ def _texts(path: Path, content: Mapping[str, Any]) -> dict[str, str]:
     return texts
 
 
-def _ensure_encodable(path: Path, key: str, value: Any) -> None:
-    try:
-        f"{key}{value}".encode()
-    except UnicodeEncodeError as error:
-        raise ConfigError(
-            f"{path}: the setting {key!a} contains half a surrogate pair, which is not valid text: write the whole "
-            "character"
-        ) from error
+def ensure_text(place: object, settings: Iterable[tuple[str, Any]]) -> None:
+    """Raise ConfigError for half of a surrogate pair, as in ``\\ud800``: it can neither be stored nor printed."""
+    for key, value in settings:
+        try:
+            f"{key}{value}".encode()
+        except UnicodeEncodeError as error:
+            shown = key.encode("ascii", "backslashreplace").decode()
+            reason = f"in {place}, it contains half of a surrogate pair: write the character itself"
+            raise ConfigError(shown, "with \\ud…", reason) from error

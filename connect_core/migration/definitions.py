@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from connect_core.configs.files import ensure_text
 from connect_core.configs.secrets import HIDDEN
 from connect_core.errors import ConfigError
 from connect_core.java.strings import trim
@@ -40,22 +41,11 @@ def unique(found: Iterable[Definition]) -> list[Definition]:
     by_name: dict[str, Definition] = {}
     for given in found:
         one = replace(given, name=trim(given.name))
-        _ensure_text(one)
+        ensure_text(one.place, (("name", one.name), *one.config.items()))
         other = by_name.setdefault(one.name, one)
         if other is not one:
             raise ConfigError("name", one.name, f"defined in {other.place} and in {one.place}: keep one of them")
     return [by_name[name] for name in sorted(by_name)]
-
-
-def _ensure_text(one: Definition) -> None:
-    """Half a surrogate pair, as in ``\\ud800``, can neither be stored nor printed."""
-    for key, value in (("name", one.name), *one.config.items()):
-        try:
-            f"{key}{value}".encode()
-        except UnicodeEncodeError as error:
-            shown = key.encode("ascii", "backslashreplace").decode()
-            reason = f"in {one.place}, it contains half of a surrogate pair: write the character itself"
-            raise ConfigError(shown, "with \\ud…", reason) from error
 
 
 def chosen(found: Iterable[Definition], pattern: str | None) -> list[Definition]:
