@@ -79,6 +79,7 @@ def _is_repeated(column: pa.ChunkedArray) -> bool:
     try:
         distinct: int = pc.count_distinct(column, mode="only_valid").as_py()
     except pa.ArrowNotImplementedError:
+        # Arrow counts no string views, nulls and dictionaries.
         return True
     return bool(distinct <= _LARGEST_SHARE * (len(column) - column.null_count))
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 
 import pytest
+
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these settings")
 
 BLOCKS, BYTES, ROUNDS = 8, 5 << 20, 20
 PAGES = BLOCKS * BYTES // 4096
@@ -51,12 +54,10 @@ def faults(how: str, **environment: str) -> int:
     return int(subprocess.run(command, env={**clean, **environment}, capture_output=True, check=True).stdout)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only glibc has these settings")
 def test_memory_that_was_freed_is_not_asked_for_again() -> None:
     assert faults("as it is") > ROUNDS / 2 * PAGES
     assert faults("kept") < 2 * PAGES
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only glibc has these settings")
 def test_settings_of_the_environment_are_left_alone() -> None:
     assert faults("kept", MALLOC_ARENA_MAX="4") > ROUNDS / 2 * PAGES

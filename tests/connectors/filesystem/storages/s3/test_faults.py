@@ -102,10 +102,12 @@ def test_an_upload_that_is_begun_when_nobody_waits_is_aborted_by_a_later_sweep(
     assert storage.control.remove_tree(folder_of(storage))
     (record,) = [key for key in moto.objects() if "+tmp" in key]
     end = time.monotonic() + 20
-    while fault.forwarded_late < min(count, 4):
+    assert fault.seen == min(count, 4)
+    while fault.forwarded_late < fault.seen:
         assert time.monotonic() < end, "the store has not begun them"
         time.sleep(0.1)
-    assert moto.uploads(), "the store has begun them late"
+    # On a slow machine the first sweep may have aborted some already.
+    assert 0 < len(moto.uploads()) <= fault.seen, "the store has begun them late"
     while moto.uploads() or record in moto.objects():
         assert time.monotonic() < end, "they are left behind"
         assert storage.control.remove_tree(folder_of(storage))
