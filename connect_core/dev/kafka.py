@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient
 from connect_core.dev.home import Home
 from connect_core.dev.jars import kafka_jars
 from connect_core.dev.java import find_java
+from connect_core.dev.kafka_session import end_old_session
 from connect_core.dev.ports import is_open, port_of
 from connect_core.dev.service import Environment, Launch, Service
 from connect_core.errors import ConnectError
@@ -33,7 +34,6 @@ _JVM = (
     "-XX:Tier4CompileThreshold=150000",
     "-XX:Tier4BackEdgeThreshold=400000",
 )
-# A killed broker can register again only when its previous session has expired: hence a short session time-out.
 _SERVER = """\
 process.roles=broker,controller
 node.id=1
@@ -94,6 +94,7 @@ def _launch(home: Home, environment: Environment) -> Launch:
     start = (str(java), *_JVM, f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}", "-cp", f"{jars}/*")
     if not (data / "meta.properties").exists():
         _format(start, properties)
+    end_old_session((str(java), *_JVM), jars, folder, ports["controller"])
     return Launch((*start[:1], *heap, *start[1:], "kafka.Kafka", str(properties)), environment)
 
 

@@ -240,5 +240,5 @@ class OffsetsTopic:
         trouble = f"; last error: {errors.last}" if errors.last else ""
         return RetriableError(
             f"{self.name}-{number} could not be read to its end {ends[number]} in {self.timeout_seconds:g} s:"
-            f" {blocker}{trouble}. It ends by itself at its transaction.timeout.ms; kafka-transactions.sh can abort it"
+            f" {blocker}{trouble}"
         )

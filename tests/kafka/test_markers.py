@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from dataclasses import replace
@@ -173,6 +174,17 @@ def test_foreign_open_transaction_is_named(cluster: Cluster, topic: OffsetsTopic
     with pytest.raises(RetriableError, match=f"{topic.name}-0 .*not a connector's"):
         quick.read("lines")
     foreign.abort_transaction()
+
+
+def test_open_epoch_is_named_with_what_ends_it(topic: OffsetsTopic) -> None:
+    quick = OffsetsTopic(topic.clients, topic.name, timeout_seconds=0.3)
+    with control_of(topic) as control:
+        control.init()
+        control._writer.produce_records(topic.name, [encode_epoch("lines", stamp(epoch=3))])
+        control._writer._producer.flush(10)
+        with pytest.raises(RetriableError, match=r"control producer of connector lines \(epoch 3\)") as caught:
+            quick.read("lines")
+    assert re.search(rf"abort --topic {topic.name} --partition \d+ --start-offset 0`", str(caught.value))
 
 
 def test_position_beyond_the_end_is_data_loss(topic: OffsetsTopic) -> None:
