@@ -92,9 +92,10 @@ def _launch(home: Home, environment: Environment) -> Launch:
     (folder / "log4j2.properties").write_text(_LOGGING.format(folder=home.data / "broker"))
     heap = shlex.split(environment.get("KAFKA_HEAP_OPTS", _HEAP))
     start = (str(java), *_JVM, f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}", "-cp", f"{jars}/*")
-    if not (data / "meta.properties").exists():
+    if (data / "meta.properties").exists():
+        end_old_session((str(java), *_JVM), jars, folder, ports["controller"])
+    else:
         _format(start, properties)
-    end_old_session((str(java), *_JVM), jars, folder, ports["controller"])
     return Launch((*start[:1], *heap, *start[1:], "kafka.Kafka", str(properties)), environment)
 
 

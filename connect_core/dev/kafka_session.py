@@ -46,7 +46,7 @@ def end_old_session(java: Sequence[str], jars: Path, folder: Path, controller_po
     registers first, and leads only then. Without an answer of the controller nothing is done: the broker starts anyway.
     """
     data = folder / "data"
-    if not (data / "meta.properties").exists() or (data / ".kafka_cleanshutdown").exists():
+    if (data / ".kafka_cleanshutdown").exists():
         return
     properties, logging = folder / "controller.properties", folder / "controller-log4j2.properties"
     properties.write_text(_CONTROLLER.format(port=controller_port, data=data))
