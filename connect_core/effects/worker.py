@@ -135,6 +135,11 @@ class ConnectorWorker:
         return self._seconds("run.max.ms", 60.0)
 
     @property
+    def linger_seconds(self) -> float:
+        """Seconds that a run waits for more data before it ends (``run.linger.ms``)."""
+        return self._seconds("run.linger.ms", 0.0)
+
+    @property
     def poll_seconds(self) -> float:
         """Seconds between polls of an idle source without bounds (``source.poll.interval.ms``)."""
         return self._seconds("source.poll.interval.ms", 10.0)

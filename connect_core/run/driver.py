@@ -19,7 +19,7 @@ from connect_core.interval.effects import ReadTargetMarker
 from connect_core.interval.failpoints import reach
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
-from connect_core.plan.interval import Planned, plan_interval
+from connect_core.plan.interval import Planned, Verdict, plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, clear_target, end_run
 from connect_core.run.backfill import unreported
 from connect_core.run.finished import Finished
@@ -30,6 +30,8 @@ __all__ = ["Driver", "Progress"]
 _LOG = logging.getLogger(__name__)
 _LEASE_SECONDS = 20.0
 _WATCH_SECONDS = 1.0
+_LINGER_SECONDS = 0.5
+"""How often a run that waits for more data looks for it."""
 _FIRST_RETRY_SECONDS = 10.0
 _LAST_RETRY_SECONDS = 600.0
 
@@ -86,6 +88,7 @@ class Driver:
     worker: ConnectorWorker
     stopping: threading.Event = field(default_factory=threading.Event)
     _began: float = field(default_factory=time.monotonic)
+    _moved: float = field(default_factory=time.monotonic)
     _finished: Finished = field(default_factory=Finished)
     _request: RunRequest | None = None
     _handlers: Handlers = field(init=False)
@@ -101,6 +104,7 @@ class Driver:
     def begin(self, request: RunRequest) -> Run | None:
         """Take the lease → the run, or ``None`` while another holder has it. Raises NotFoundError."""
         self._began, self._request = time.monotonic(), request
+        self._moved = self._began
         holder = f"{request.run_id} {socket.gethostname()} {uuid.uuid4().hex[:8]}"
         # Not by ``self.perform``: nothing of the connector is loaded yet, so an error can contain no secret of it.
         state = perform(begin_run(request.connector, holder, _LEASE_SECONDS), self._handlers)
@@ -132,6 +136,22 @@ class Driver:
         if planned.refusal is not None:
             raise planned.refusal
         return planned
+
+    def plan_or_wait(self, run: Run, request: RunRequest) -> Planned:
+        """Plan the next interval, again and again while there is no data, for ``run.linger.ms``; raises as ``plan``."""
+        planned = self.plan(run)
+        while planned.plan is None and self._lingers(request, planned.verdict):
+            planned = self.plan(planned.run)
+        return planned
+
+    def _lingers(self, request: RunRequest, verdict: Verdict) -> bool:
+        """Wait a moment for more data → whether to look for it then, rather than end the run."""
+        if verdict is not Verdict.IDLE or not request.continuous:
+            return False
+        now = time.monotonic()
+        if now - self._moved >= self.worker.linger_seconds or now - self._began > self.worker.run_seconds:
+            return False
+        return not self.stopping.wait(_LINGER_SECONDS)
 
     @contextmanager
     def holding(self, run: Run) -> Iterator[Progress]:
@@ -177,6 +197,7 @@ class Driver:
 
     def is_over(self, request: RunRequest, is_last: bool) -> bool:
         """Return whether the run ends after this interval."""
+        self._moved = time.monotonic()
         if self.is_stopping:
             return True
         if not request.continuous:

@@ -64,7 +64,7 @@ def _intervals(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOu
         while True:
             if run.state.failure and not request.asked:
                 return RunOutcome(RunStatus.FAILED, run.state.failure, wait=request.continuous)
-            planned = driver.plan(run)  # 2 fence the target, 3 recover or bound
+            planned = driver.plan_or_wait(run, request)  # 2 fence the target, 3 recover or bound
             run = planned.run
             if planned.plan is None or driver.is_stopping:
                 return progress.ended(_status(planned.verdict, progress), request)
