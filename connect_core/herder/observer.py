@@ -12,7 +12,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.errors import ConnectError
 from connect_core.herder.lag import sum_of, topics_of
 from connect_core.herder.topic_ends import TopicEnds
-from connect_core.herder.waiting import Work, is_continuous, work_of
+from connect_core.herder.waiting import Work, is_continuous, waits_for_more, work_of
 from connect_core.interval.values import ConnectorType
 from connect_core.store import Database, overviews, reports, statuses, waiting
 from connect_core.store.reports import PartUpdate
@@ -28,6 +28,7 @@ _LOG = logging.getLogger(__name__)
 LOOK_SECONDS = 5.0
 _OVERDUE_SECONDS = 3 * LOOK_SECONDS
 _TO_START = ("queued", "scheduled")
+_BEGUN = ("running", "restarting", "up_for_retry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Observer:
             positions = overviews.all_sink_positions(connection)
             progress = waiting.load_progress(connection)
         lags = self._lags(facts, positions)
-        due = {name for name, run in (runs or {}).items() if run.state in _TO_START}
+        due = {one.name for one in facts if _is_due(one, (runs or {}).get(one.name))}
         now = datetime.now(UTC)
         works = {one.name: work_of(one, now, lags.get(one.name), is_run_due=one.name in due) for one in facts}
         found = {
@@ -99,6 +100,13 @@ class Observer:
                 self.look_if_nobody_does()
             except ConnectError as error:
                 _LOG.warning("Whether work is waiting is unknown: %s", error)
+
+
+def _is_due(facts: ConnectorFacts, run: AirflowRun | None) -> bool:
+    """Whether a run in Airflow is to move something; one that has begun may also wait for more data by request."""
+    if run is None:
+        return False
+    return run.state in _TO_START or (run.state in _BEGUN and not waits_for_more(facts))
 
 
 def _is_unknown(facts: ConnectorFacts, lags: Mapping[str, int | None], is_airflow_asked: bool) -> bool:

@@ -184,7 +184,7 @@ def _running_task(waiting: WaitingFacts) -> tuple[Cause, str]:
     return (
         Cause.SLOW,
         f"the task of its run has been running since {_time(waiting.run_since)} without starting an interval: "
-        "see its log in Airflow, and check that Spark responds",
+        "see its log in Airflow, and check that Kafka, Spark and the connector's own systems respond",
     )
 
 

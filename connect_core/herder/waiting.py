@@ -9,9 +9,10 @@ from connect_core.herder.readiness import Readiness, readiness
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState
 from connect_core.store.statuses import ConnectorFacts
 
-__all__ = ["CONTINUOUS", "Work", "is_continuous", "work_of"]
+__all__ = ["CONTINUOUS", "Work", "is_continuous", "waits_for_more", "work_of"]
 
 CONTINUOUS = "@continuous"
+_LONG_LINGER_MILLIS = 30_000
 
 
 class Work(Enum):
@@ -30,7 +31,7 @@ class Work(Enum):
     RETRY = "retry"
     """An interval failed and waits for its next try."""
     RUN = "run"
-    """Airflow has a run whose task has not started."""
+    """A run of it has begun, or is to begin, and has started no interval yet."""
 
 
 def is_continuous(facts: ConnectorFacts) -> bool:
@@ -38,10 +39,16 @@ def is_continuous(facts: ConnectorFacts) -> bool:
     return (facts.config.get("schedule") or CONTINUOUS) == CONTINUOUS
 
 
+def waits_for_more(facts: ConnectorFacts) -> bool:
+    """Return whether a run of the connector waits for more data for so long that it could look like a stall."""
+    linger = str(facts.config.get("run.linger.ms") or "0").strip()
+    return not linger.isdecimal() or int(linger) > _LONG_LINGER_MILLIS
+
+
 def work_of(facts: ConnectorFacts, now: datetime, lag: int | None, *, is_run_due: bool = False) -> Work | None:
     """Return the kind of waiting work, or ``None``.
 
-    ``lag``: records a sink is behind, if known. ``is_run_due``: Airflow has a task of it that has not started.
+    ``lag``: records a sink is behind, if known. ``is_run_due``: Airflow has a task of it that has not ended.
     A connector that is paused, stopped or failed has none; one that runs at set times only work begun or requested.
     """
     if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:

@@ -181,8 +181,38 @@ def test_run_that_is_due_is_work_of_a_source(scene: Scene) -> None:
     # Whoever looks without Airflow leaves it alone.
     scene.look()
     assert scene.waiting("b") is not None
-    scene.look({"b": AirflowRun("run-1", "running", None)})
+    scene.look({})
     assert scene.waiting("b") is None
+
+
+@pytest.mark.parametrize("state", ["running", "up_for_retry"])
+def test_plan_without_an_answer_is_a_stall_of_a_source(scene: Scene, state: str) -> None:
+    """Its run has begun, and has started no interval: nobody knows what is in the file, but nothing moves."""
+    scene.harness.create("b", SOURCE)
+    driver = scene.harness.driver("b")
+    driver.commit(driver.begin())
+    run = {"b": AirflowRun("run-1", state, None)}
+    scene.look(run)
+    assert not get_status(scene.harness.herder, "b").is_stalled
+    scene.age(100)
+    scene.look(run)
+    assert get_status(scene.harness.herder, "b").is_stalled
+    # A commit is progress.
+    driver.commit(driver.begin())
+    scene.look(run)
+    assert not get_status(scene.harness.herder, "b").is_stalled
+
+
+@pytest.mark.parametrize(("linger", "stalls"), [("29000", True), ("60000", False)])
+def test_run_that_waits_for_more_data_is_no_stall(scene: Scene, linger: str, stalls: bool) -> None:
+    scene.harness.create("b", {**SOURCE, "run.linger.ms": linger})
+    driver = scene.harness.driver("b")
+    driver.commit(driver.begin())
+    run = {"b": AirflowRun("run-1", "running", None)}
+    scene.look(run)
+    scene.age(100)
+    scene.look(run)
+    assert get_status(scene.harness.herder, "b").is_stalled is stalls
 
 
 def test_deleted_connectors_wait_for_nothing(scene: Scene) -> None:
