@@ -222,10 +222,14 @@ class History:
 
     def end(self, faults: int) -> Findings:
         """Wait until all is moved, end the drivers and check everything."""
-        for connector in self.connectors:
-            self.await_committed(connector, self.written, _DRAIN_SECONDS)
+        self.await_moved()
         self.world.end_drivers()
         return self.checked(faults)
+
+    def await_moved(self) -> None:
+        """Wait until every connector has committed all that was written."""
+        for connector in self.connectors:
+            self.await_committed(connector, self.written, _DRAIN_SECONDS)
 
     def checked(self, faults: int) -> Findings:
         """Compare topic, files and intervals with what was written, over all lives of the connectors."""

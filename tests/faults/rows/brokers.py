@@ -112,9 +112,12 @@ def run(world: World, inject: Callable[[Fan], int]) -> Findings:
                 history.await_committed(connector, 1000)
             faults = inject(history)
             history.heal()
+        history.await_moved()
+        # Before the connectors are stopped.
+        left = _left(history)
         found = history.end(faults)
     print(f"  seen: {sorted(seen.states)} {seen.stalls}", flush=True)
-    return found.with_violations(*_untrue(seen.states, seen.traces), *_left(history))
+    return found.with_violations(*_untrue(seen.states, seen.traces), *left)
 
 
 def _untrue(states: set[State], traces: set[str]) -> list[str]:
