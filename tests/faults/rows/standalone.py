@@ -52,6 +52,7 @@ def kill_server(history: History) -> int:
 def kill_drivers(history: History) -> int:
     """The connectors' own drivers fail in mid-interval, one after the other."""
     for name in (history.sink, history.source, history.sink):
+        history.append_if_drained(name)
         history.await_running(name)
         for driver in history.world.drivers:
             if driver.connector == name:
