@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import logging
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -18,8 +17,9 @@ from confluent_kafka import Consumer, KafkaError, Message
 from connect_core.errors import ConnectError
 from connect_core.kafka.collection_pause import collection_paused
 from connect_core.kafka.fetched import Fetched, from_messages
-from connect_core.kafka.librdkafka import handle_of, library, message_destroyer, version
-from connect_core.kafka.memory import Addresses, binary_column, distinct, words_at
+from connect_core.kafka.librdkafka import handle_of, library, version
+from connect_core.kafka.memory import Addresses, WordReader, binary_column, distinct
+from connect_core.kafka.message_list import MessageList
 from connect_core.kafka.raw_batch import RawHeaders
 from connect_core.kafka.record_headers import parse_headers
 
@@ -28,10 +28,10 @@ __all__ = ["ColumnQueue", "FetchError", "FetchQueue", "MessageQueue", "open_queu
 _LOG = logging.getLogger(__name__)
 _KNOWN_LAYOUTS = ((2, 14), (2, 16))
 """The first and the last version of librdkafka whose ``rd_kafka_msg_t`` is laid out as below."""
-_ERR, _TOPIC, _PARTITION, _PAYLOAD, _LEN, _KEY, _KEY_LEN, _OFFSET = range(8)
-"""Words of ``rd_kafka_message_t``, which is public."""
-_FLAGS_AND_TYPE, _TIMESTAMP, _HEADERS_LEN, _HEADERS = 11, 12, 15, 16
-"""Words of ``rd_kafka_msg_t`` after it (rdkafka_msg.h): timestamp type and time, and the record's raw headers."""
+_ERR, _TOPIC, _PARTITION, _, _LEN, _, _KEY_LEN, _ = range(8)
+"""Words of ``rd_kafka_message_t``, which is public: payload, key and offset are after the last three."""
+_FLAGS_AND_TYPE, _HEADERS_LEN = 11, 15
+"""Words of ``rd_kafka_msg_t`` after it (rdkafka_msg.h), and after each: the timestamp, the record's raw headers."""
 _EVENT_LOG, _EVENT_ERROR = 0x4, 0x8
 _LEVELS = (logging.CRITICAL,) * 3 + (logging.ERROR, logging.WARNING, logging.INFO, logging.INFO, logging.DEBUG)
 """Syslog severity → level."""
@@ -99,7 +99,6 @@ class ColumnQueue:
         self._note = note
         self._log = log
         self._client = library()
-        self._destroy = message_destroyer()
         handle = handle_of(consumer)
         self._events = self._client.rd_kafka_queue_get_main(handle)
         self._messages = self._client.rd_kafka_queue_get_consumer(handle)
@@ -111,15 +110,8 @@ class ColumnQueue:
     def fetch(self, count: int, seconds: float) -> Fetched:
         """Return at most ``count`` messages. Raise FetchError."""
         self._serve(self._events)
-        addresses = np.zeros(count, np.uint64)
-        got = self._client.rd_kafka_consume_batch_queue(
-            self._messages, round(seconds * 1000), addresses.ctypes.data, count
-        )
-        addresses = addresses[: max(got, 0)]
-        try:
-            return self._columns(addresses)
-        finally:
-            deque(map(self._destroy, addresses.tolist()), maxlen=0)
+        with MessageList(count) as messages:
+            return self._columns(messages.receive(self._messages, round(seconds * 1000)))
 
     def close(self) -> None:
         """Release the queues."""
@@ -128,20 +120,24 @@ class ColumnQueue:
             self._client.rd_kafka_queue_destroy(queue)
 
     def _columns(self, addresses: Addresses) -> Fetched:
-        failed = np.flatnonzero(_low(words_at(addresses, _ERR)))
+        read = WordReader(addresses)
+        errors, topics = read.pair(_ERR)
+        failed = np.flatnonzero(_low(errors))
         if len(failed):
             raise self._failure(int(addresses[failed[0]]))
-        handles, topic = distinct(words_at(addresses, _TOPIC))
+        handles, topic = distinct(topics)
+        (partitions, payloads), (lengths, keys) = read.pair(_PARTITION), read.pair(_LEN)
+        (key_lengths, offsets), (kinds, times) = read.pair(_KEY_LEN), read.pair(_FLAGS_AND_TYPE)
         fetched = Fetched(
             tuple(self._name(int(handle)) for handle in handles),
             topic,
-            _low(words_at(addresses, _PARTITION)),
-            words_at(addresses, _OFFSET).view(np.int64),
-            words_at(addresses, _TIMESTAMP).view(np.int64),
-            (words_at(addresses, _FLAGS_AND_TYPE) >> np.uint64(32)).astype(np.int32),
-            binary_column(words_at(addresses, _KEY), words_at(addresses, _KEY_LEN)),
-            binary_column(words_at(addresses, _PAYLOAD), words_at(addresses, _LEN)),
-            _headers(addresses),
+            _low(partitions),
+            offsets.astype(np.int64),
+            times.astype(np.int64),
+            (kinds >> np.uint64(32)).astype(np.int32),
+            binary_column(keys, key_lengths),
+            binary_column(payloads, lengths),
+            _headers(*read.pair(_HEADERS_LEN)),
         )
         self._check_layout(addresses, fetched)
         return fetched
@@ -165,8 +161,8 @@ class ColumnQueue:
         return self._names[handle]
 
     def _failure(self, address: int) -> FetchError:
-        place = np.array([address], np.uint64)
-        code, topic, partition = (int(words_at(place, word)[0]) for word in (_ERR, _TOPIC, _PARTITION))
+        read = WordReader(np.array([address], np.uint64))
+        code, topic, partition = (int(read(word)[0]) for word in (_ERR, _TOPIC, _PARTITION))
         text: bytes = self._client.rd_kafka_message_errstr(address)
         name = self._name(topic) if topic else ""
         return FetchError(KafkaError(_signed(code), text.decode(errors="replace")), name, _signed(partition))
@@ -190,15 +186,15 @@ class ColumnQueue:
         self._log.log(_LEVELS[level.value & 7], "%s %s", *parts)
 
 
-def _headers(addresses: Addresses) -> list[RawHeaders | None] | None:
+def _headers(lengths: Addresses, places: Addresses) -> list[RawHeaders | None] | None:
     """Return each message's headers; ``None`` when no message has any."""
-    sizes = _low(words_at(addresses, _HEADERS_LEN))
+    sizes = _low(lengths)
     # A length of one byte is a count of zero.
     present = np.flatnonzero(sizes > 1)
     if not len(present):
         return None
-    found: list[RawHeaders | None] = [None] * len(addresses)
-    raw = binary_column(words_at(addresses[present], _HEADERS), sizes[present].astype(np.uint64))
+    found: list[RawHeaders | None] = [None] * len(lengths)
+    raw = binary_column(places[present], sizes[present].astype(np.uint64))
     for row, data in zip(present.tolist(), raw.to_pylist(), strict=True):
         found[row] = parse_headers(data)
     return found

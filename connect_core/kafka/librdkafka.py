@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, cimpl, libversion
 
-__all__ = ["handle_of", "library", "message_destroyer", "version"]
+__all__ = ["allocate", "free", "handle_of", "library", "version"]
 
 _POINTER, _INT, _SIZE, _LONG = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_int64
 _TEXT = ctypes.c_char_p
@@ -26,6 +25,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "rd_kafka_queue_destroy": (None, [_POINTER]),
     "rd_kafka_consume_batch_queue": (ctypes.c_ssize_t, [_POINTER, _INT, _POINTER, _SIZE]),
     "rd_kafka_message_destroy": (None, [_POINTER]),
+    "rd_kafka_messages_count": (_SIZE, [_POINTER]),
+    "rd_kafka_messages_get": (_POINTER, [_POINTER, _SIZE]),
+    "rd_kafka_messages_destroy": (None, [_POINTER]),
     "rd_kafka_message_errstr": (_TEXT, [_POINTER]),
     "rd_kafka_message_timestamp": (_LONG, [_POINTER, ctypes.POINTER(_INT)]),
     "rd_kafka_event_type": (_INT, [_POINTER]),
@@ -37,7 +39,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "rd_kafka_event_destroy": (None, [_POINTER]),
 }
-"""Function → its result and argument types, as declared in ``rdkafka.h``."""
+"""Function → its result and argument types, as declared in ``rdkafka.h``; those of message lists are new in 2.15."""
 
 
 @cache
@@ -45,21 +47,31 @@ def library() -> Any:
     """Return the shared library, with the signatures of its functions set."""
     loaded = ctypes.CDLL(cimpl.__file__)
     for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(loaded, name)
-        function.restype, function.argtypes = result, arguments
+        function = getattr(loaded, name, None)
+        if function is not None:
+            function.restype, function.argtypes = result, arguments
     return loaded
 
 
-@cache
-def message_destroyer() -> Callable[[int], None]:
-    """Return ``rd_kafka_message_destroy``, called without releasing Python's lock.
+def allocate(size: int) -> int:
+    """Return the address of ``size`` bytes that librdkafka may free. Raise MemoryError."""
+    address: int | None = _c_library().malloc(size)
+    if address is None:
+        raise MemoryError(f"no room for {size} bytes")
+    return address
 
-    It takes less time than releasing the lock does, and is called for every message.
-    """
-    name = "rd_kafka_message_destroy"
-    destroy: Any = getattr(ctypes.PyDLL(cimpl.__file__), name)
-    destroy.restype, destroy.argtypes = _SIGNATURES[name]
-    return destroy  # type: ignore[no-any-return]
+
+def free(address: int) -> None:
+    """Free what ``allocate`` returned and librdkafka has not freed."""
+    _c_library().free(address)
+
+
+@cache
+def _c_library() -> Any:
+    loaded = ctypes.CDLL(None)
+    loaded.malloc.restype, loaded.malloc.argtypes = _POINTER, [_SIZE]
+    loaded.free.restype, loaded.free.argtypes = None, [_POINTER]
+    return loaded
 
 
 def version() -> tuple[int, int]:
