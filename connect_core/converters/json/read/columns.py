@@ -71,8 +71,7 @@ def _read_plain(rows: pa.BinaryArray) -> Columns | Objects | None:
 
 
 def _read_objects(rows: pa.BinaryArray, lines: Lines) -> Objects | None:
-    text = lines.text.to_pybytes()
-    if has_special_numbers(text) or not (pc.max(pc.binary_length(rows)).as_py() < _LONG or lines.are_modest()):
+    if has_special_numbers(lines.text) or not (pc.max(pc.binary_length(rows)).as_py() < _LONG or lines.are_modest()):
         return None
     try:
         return Objects([None] * len(rows), list(map(orjson.loads, rows.to_pylist())))
@@ -117,7 +116,7 @@ def _read_fields(
         if shape is None:
             return None
         dtypes = {name: dtype_of(member) for name, member in shape.members}
-        frame = pl.read_ndjson(lines.text.to_pybytes(), schema=dtypes)
+        frame = pl.read_ndjson(lines.text, schema=dtypes)
     except pl.exceptions.ComputeError:
         return None
     return (shape, frame) if frame.height == len(lines.rows) else None

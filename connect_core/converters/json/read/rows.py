@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,18 +14,18 @@ __all__ = ["Lines", "bare_lines", "lines_of", "payload_lines"]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """UTF-8 texts, each ended by a line feed: as one text, and as rows."""
+    """UTF-8 texts, each ended by a line feed, which the last one may lack: as one text, and as rows."""
 
-    text: pa.Buffer
+    text: bytes
     rows: pa.StringArray
 
     def matches(self, pattern: str) -> pa.BooleanArray:
         """Return for each row whether ``pattern`` matches all of it. Raise ComputeError if the pattern is too big."""
-        return pl.Series(self.rows).str.contains(f"^(?:{pattern})\n$").to_arrow()
+        return pl.Series(self.rows).str.contains(f"^(?:{pattern})\n?$").to_arrow()
 
     def contains(self, character: bytes) -> bool:
         """Return whether any row contains the byte."""
-        return character in memoryview(self.text).tobytes()
+        return character in self.text
 
     def are_modest(self) -> bool:
         """Return whether every row is certainly within Jackson's limits on depth and length of numbers."""
@@ -34,13 +35,19 @@ class Lines:
 
     def row(self, place: int) -> bytes:
         """Return one row without its line feed."""
-        value: bytes = self.rows[place].as_buffer().to_pybytes()[:-1]
-        return value
+        value: bytes = self.rows[place].as_buffer().to_pybytes()
+        return value.removesuffix(b"\n")
 
 
 def lines_of(values: pa.BinaryArray) -> Lines | None:
     """Return texts without nulls as lines, or ``None`` if they are not UTF-8."""
-    return _checked(pc.binary_join_element_wise(values, *_bytes(b"\n", b"")))
+    count = len(values)
+    cuts = np.frombuffer(values.buffers()[1], np.int32, count + 1, values.offset * 4)
+    # One join of all is three times as fast as one of each with its line feed.
+    text = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, count], pa.int32()), values), b"\n")
+    starts = cuts - cuts[0] + np.arange(count + 1, dtype=np.int32)
+    starts[-1] -= 1
+    return _checked(count, pa.py_buffer(starts), text[0].as_buffer())
 
 
 def payload_lines(values: pa.BinaryArray, prefix: bytes, wrap: bool) -> Lines | None:
@@ -57,19 +64,17 @@ def payload_lines(values: pa.BinaryArray, prefix: bytes, wrap: bool) -> Lines | 
 
 def bare_lines(payload: pa.BinaryArray, wrap: bool) -> Lines | None:
     """Return payloads without nulls as lines; ``wrap`` makes each the member ``v`` of an object."""
-    before, after, nothing = _bytes(*((b'{"v":', b"}\n") if wrap else (b"", b"\n")), b"")
-    return _checked(pc.binary_join_element_wise(before, payload, after, nothing))
+    if not wrap:
+        return lines_of(payload)
+    before, after, nothing = (pa.scalar(part, pa.binary()) for part in (b'{"v":', b"}\n", b""))
+    lines = pc.binary_join_element_wise(before, payload, after, nothing)
+    return _checked(len(lines), *lines.buffers()[1:])
 
 
-def _bytes(*parts: bytes) -> list[pa.BinaryScalar]:
-    return [pa.scalar(part, pa.binary()) for part in parts]
-
-
-def _checked(lines: pa.BinaryArray) -> Lines | None:
-    _, offsets, text = lines.buffers()
-    rows = pa.StringArray.from_buffers(len(lines), offsets, text)
+def _checked(count: int, offsets: pa.Buffer, text: pa.Buffer) -> Lines | None:
+    rows = pa.StringArray.from_buffers(count, offsets, text)
     try:
         rows.validate(full=True)
     except pa.ArrowInvalid:
         return None
-    return Lines(text, rows)
+    return Lines(text.to_pybytes(), rows)
