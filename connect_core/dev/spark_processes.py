@@ -44,7 +44,8 @@ _DAEMON = """\
 import gc
 
 gc.disable()
-import confluent_kafka, cryptography.fernet, orjson, pandas, psycopg, pyarrow.parquet, sqlalchemy.dialects.postgresql
+import confluent_kafka, cryptography.fernet, duckdb, orjson, pandas, psycopg, pyarrow.parquet
+import sqlalchemy.dialects.postgresql
 from pyspark import daemon
 from pyspark.sql.pandas import serializers
 

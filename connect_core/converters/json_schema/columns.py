@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from connect_core.api.data import Schema, SchemaType
 from connect_core.converters.json.read.columns import read_payloads
-from connect_core.converters.json.read.rows import bare_lines
+from connect_core.converters.json.read.rows import bare_texts
 from connect_core.converters.json.write.columns import ColumnWriter, Piece, RecordsOnlyError, entries_of
 from connect_core.converters.json_schema.names import holds_union, is_union
 from connect_core.converters.json_schema.write import has_text_keys
@@ -21,8 +21,8 @@ def read_columns(bodies: pa.BinaryArray, schema: Schema) -> pa.Array | None:
     if holds_union(schema):
         return None
     wrapped = schema.type is not SchemaType.STRUCT or schema.optional
-    lines = bare_lines(bodies, wrapped)
-    return None if lines is None else read_payloads(lines, schema, wrapped, replace_nulls=True)
+    texts = bare_texts(bodies, wrapped)
+    return None if texts is None else read_payloads(texts, schema, wrapped, replace_nulls=True)
 
 
 class RegisteredColumnWriter(ColumnWriter):

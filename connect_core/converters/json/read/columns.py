@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 from connect_core.api.batch import Columns, Objects
 from connect_core.api.data import Schema, SchemaType
 from connect_core.converters.arrays import scatter
+from connect_core.converters.json.read.column_parser import ColumnParserError, parse_columns
 from connect_core.converters.json.read.documents import JsonReader, has_special_numbers
-from connect_core.converters.json.read.rows import Lines, lines_of, payload_lines
+from connect_core.converters.json.read.rows import Texts, payload_texts, texts_of
 from connect_core.converters.json.read.shapes import (
     ObjectShape,
     Shape,
-    dtype_of,
     merge,
     object_pattern,
     shape_of,
@@ -60,18 +60,18 @@ def read_batch(values: pa.BinaryArray, reader: JsonReader) -> Columns | Objects 
 
 
 def _read_plain(rows: pa.BinaryArray) -> Columns | Objects | None:
-    lines = lines_of(rows)
-    if lines is None:
+    texts = texts_of(rows)
+    if texts is None:
         return None
-    fields = _read_fields(lines)
+    fields = _read_fields(texts)
     if fields is not None:
-        shape, frame = fields
-        return Columns(None, arrays_of(shape, frame))
-    return _read_objects(rows, lines)
+        shape, parsed = fields
+        return Columns(None, arrays_of(shape, parsed))
+    return _read_objects(rows, texts)
 
 
-def _read_objects(rows: pa.BinaryArray, lines: Lines) -> Objects | None:
-    if has_special_numbers(lines.text) or not (pc.max(pc.binary_length(rows)).as_py() < _LONG or lines.are_modest()):
+def _read_objects(rows: pa.BinaryArray, texts: Texts) -> Objects | None:
+    if has_special_numbers(texts.lines()) or not (pc.max(pc.binary_length(rows)).as_py() < _LONG or texts.are_modest()):
         return None
     try:
         return Objects([None] * len(rows), list(map(orjson.loads, rows.to_pylist())))
@@ -88,38 +88,36 @@ def _read_typed(rows: pa.BinaryArray, reader: JsonReader) -> Columns | None:
         return None
     prefix, schema = split
     wrapped = schema is not None and (schema.type is not SchemaType.STRUCT or schema.optional)
-    lines = payload_lines(rows, prefix, wrapped)
-    if lines is None:
+    texts = payload_texts(rows, prefix, wrapped)
+    if texts is None:
         return None
     if schema is not None:
-        array = read_payloads(lines, schema, wrapped, reader.replace_nulls)
+        array = read_payloads(texts, schema, wrapped, reader.replace_nulls)
         return None if array is None else Columns(schema, array)
-    fields = _read_fields(lines)
+    fields = _read_fields(texts)
     return None if fields is None else Columns(None, arrays_of(*fields))
 
 
-def read_payloads(lines: Lines, schema: Schema, wrapped: bool, replace_nulls: bool) -> pa.Array | None:
+def read_payloads(texts: Texts, schema: Schema, wrapped: bool, replace_nulls: bool) -> pa.Array | None:
     """Return payloads under a schema as a column, or ``None`` if only records can be read.
 
     ``wrapped``: each payload is the only member, named ``v``, of an object.
     """
-    fields = _read_fields(lines, schema, wrapped)
+    fields = _read_fields(texts, schema, wrapped)
     return None if fields is None else typed_columns(schema, *fields, replace_nulls, wrapped)
 
 
 def _read_fields(
-    lines: Lines, schema: Schema | None = None, wrapped: bool = False
-) -> tuple[ObjectShape, pl.DataFrame] | None:
+    texts: Texts, schema: Schema | None = None, wrapped: bool = False
+) -> tuple[ObjectShape, pa.StructArray] | None:
     """Parse rows that provably have one shape; ``None`` if that cannot be proved."""
     try:
-        shape = _common_shape(lines, partial(_shape_of, schema, wrapped))
+        shape = _common_shape(texts, partial(_shape_of, schema, wrapped))
         if shape is None:
             return None
-        dtypes = {name: dtype_of(member) for name, member in shape.members}
-        frame = pl.read_ndjson(lines.text, schema=dtypes)
-    except pl.exceptions.ComputeError:
+        return shape, parse_columns(texts.rows, shape)
+    except (pl.exceptions.ComputeError, ColumnParserError):
         return None
-    return (shape, frame) if frame.height == len(lines.rows) else None
 
 
 def _shape_of(schema: Schema | None, wrapped: bool, node: Any) -> Shape | None:
@@ -129,13 +127,13 @@ def _shape_of(schema: Schema | None, wrapped: bool, node: Any) -> Shape | None:
     return None if payload is None else ObjectShape((("v", payload),))
 
 
-def _common_shape(lines: Lines, of: Callable[[Any], Shape | None]) -> ObjectShape | None:
-    count = len(lines.rows)
+def _common_shape(texts: Texts, of: Callable[[Any], Shape | None]) -> ObjectShape | None:
+    count = len(texts.rows)
     places = [count * sample // _SAMPLES for sample in range(min(_SAMPLES, count))]
-    escapes = lines.contains(b"\\")
+    escapes = texts.contains(b"\\")
     shape: ObjectShape | None = None
     for _ in range(_TRIES):
-        learned = _learn(lines, places, of)
+        learned = _learn(texts, places, of)
         merged = learned if shape is None else merge([shape, learned])
         if not isinstance(merged, ObjectShape) or merged == shape:
             return None
@@ -143,7 +141,7 @@ def _common_shape(lines: Lines, of: Callable[[Any], Shape | None]) -> ObjectShap
         # Before the pattern is made: it doubles with every level of arrays, and would take all memory.
         if width_of(shape) > _WIDEST or weight_of(shape) > _HEAVIEST:
             return None
-        matches = lines.matches(object_pattern(shape, escapes))
+        matches = texts.matches(object_pattern(shape, escapes))
         unlike = pc.indices_nonzero(pc.invert(matches))
         if len(unlike) == 0:
             return shape
@@ -151,9 +149,9 @@ def _common_shape(lines: Lines, of: Callable[[Any], Shape | None]) -> ObjectShap
     return None
 
 
-def _learn(lines: Lines, places: list[int], of: Callable[[Any], Shape | None]) -> ObjectShape | None:
+def _learn(texts: Texts, places: list[int], of: Callable[[Any], Shape | None]) -> ObjectShape | None:
     try:
-        nodes = [orjson.loads(lines.row(place)) for place in places]
+        nodes = [orjson.loads(texts.row(place)) for place in places]
     except orjson.JSONDecodeError:
         return None
     merged = merge([of(node) for node in nodes])

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-import polars as pl
-
 __all__ = [
     "ArrayShape",
     "ObjectShape",
     "ScalarShape",
     "Shape",
-    "dtype_of",
     "merge",
     "name_is_plain",
     "object_pattern",
@@ -69,15 +66,6 @@ Shape = ScalarShape | ArrayShape | ObjectShape
 
 _NAME = re.compile(r'[^"\\\x00-\x1f]+')
 _PLAIN_STRING = r'"[^"\\\x00-\x1f]*"'
-_DTYPES: dict[Shape, Any] = {
-    ScalarShape.NULL: pl.Boolean,
-    ScalarShape.BOOLEAN: pl.Boolean,
-    ScalarShape.INTEGER: pl.Int64,
-    ScalarShape.FRACTION: pl.Float64,
-    ScalarShape.NUMBER: pl.Float64,
-    ScalarShape.STRING: pl.String,
-    ScalarShape.BASE64: pl.String,
-}
 _SCALARS: dict[type, Shape] = {
     type(None): ScalarShape.NULL,
     bool: ScalarShape.BOOLEAN,
@@ -169,12 +157,3 @@ def weight_of(shape: Shape) -> int:
     if isinstance(shape, ArrayShape):
         return 2 * weight_of(shape.item)
     return sum(weight_of(member) for _, member in shape.members) if isinstance(shape, ObjectShape) else 1
-
-
-def dtype_of(shape: Shape) -> Any:
-    """Return the polars type that reads a shape."""
-    if isinstance(shape, ArrayShape):
-        return pl.List(dtype_of(shape.item))
-    if isinstance(shape, ObjectShape):
-        return pl.Struct({name: dtype_of(member) for name, member in shape.members})
-    return _DTYPES[shape]

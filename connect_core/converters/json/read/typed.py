@@ -40,10 +40,12 @@ _SHAPES: dict[SchemaType, Shape] = {
 _DAY = 86_400_000
 
 
-def arrays_of(shape: ObjectShape, frame: pl.DataFrame) -> pa.StructArray:
+def arrays_of(shape: ObjectShape, parsed: pa.StructArray) -> pa.StructArray:
     """Return schemaless rows as a struct array."""
-    fields = {name: _plain(member, frame[name].to_arrow()) for name, member in shape.members}
-    return struct_of(fields, frame.height)
+    fields = {
+        name: _plain(member, array) for (name, member), array in zip(shape.members, parsed.flatten(), strict=True)
+    }
+    return struct_of(fields, len(parsed))
 
 
 def _plain(shape: Shape, array: pa.Array) -> pa.Array:
@@ -52,8 +54,6 @@ def _plain(shape: Shape, array: pa.Array) -> pa.Array:
     if shape is ScalarShape.FRACTION:
         # BigDecimal has no negative zero.
         return pc.add(array, 0.0)
-    if shape is ScalarShape.STRING:
-        return array.cast(pa.string())
     if isinstance(shape, ObjectShape):
         fields = {name: _plain(member, array.field(place)) for place, (name, member) in enumerate(shape.members)}
         return struct_of(fields, len(array), array)
@@ -100,17 +100,17 @@ def _object_under(schema: Schema, node: Any) -> Shape | None:
 
 
 def typed_columns(
-    schema: Schema, shape: ObjectShape, frame: pl.DataFrame, replace_nulls: bool, wrapped: bool
+    schema: Schema, shape: ObjectShape, parsed: pa.StructArray, replace_nulls: bool, wrapped: bool
 ) -> pa.Array | None:
     """Return rows under a schema as a column, or ``None`` if records would fail or differ.
 
-    ``wrapped``: the rows are the frame's only column.
+    ``wrapped``: the rows are the only member of each object.
     """
     if wrapped:
-        ((name, member),) = shape.members
-        return _Typed(replace_nulls).column(schema, member, frame[name].to_arrow())
-    columns = {name: frame[name].to_arrow() for name, _ in shape.members}
-    return _Typed(replace_nulls).struct(schema, shape, columns, frame.height)
+        ((_, member),) = shape.members
+        return _Typed(replace_nulls).column(schema, member, parsed.field(0))
+    columns = {name: parsed.field(name) for name, _ in shape.members}
+    return _Typed(replace_nulls).struct(schema, shape, columns, len(parsed))
 
 
 class _Typed:
@@ -171,8 +171,6 @@ def _scalar(schema: Schema, array: pa.Array) -> pa.Array | None:
         return pc.add(array, 0.0)
     if schema.type is SchemaType.FLOAT32:
         return _float32(pc.add(array, 0.0))
-    if schema.type is SchemaType.STRING:
-        return array.cast(pa.string())
     if schema.type is SchemaType.BYTES:
         found = pl.Series(array).str.decode("base64").to_arrow().cast(pa.binary())
         return found if schema.name != Decimal.LOGICAL_NAME else decimals_of(found, to_arrow_type(schema))
