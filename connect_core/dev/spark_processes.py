@@ -40,12 +40,29 @@ keeps its slot (SPARK-54456 stopped importing before the fork for this reason).
 """
 _DAEMON = """\
 # Spark's Python workers end after a minute without work. Forked from here, the next ones need not
-# import again what takes seconds. Only what starts no thread (polars does), as a fork would lose it.
-import gc
+# import again what takes seconds. Only what starts no thread, as a fork would lose it.
+import gc, importlib, sys, threading, types
 
+
+class PolarsOnFirstUse(types.ModuleType):
+    # Importing polars starts a thread: a worker does it where it uses the module.
+    loading = threading.Lock()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        with self.loading:
+            if sys.modules["polars"] is self:
+                del sys.modules["polars"]
+                self.__dict__.update(vars(importlib.import_module("polars")))
+        return getattr(sys.modules["polars"], name)
+
+
+sys.modules["polars"] = PolarsOnFirstUse("polars")
 gc.disable()
 import confluent_kafka, cryptography.fernet, duckdb, orjson, pandas, psycopg, pyarrow.parquet
 import sqlalchemy.dialects.postgresql
+import connect_core.task.attempt
 from pyspark import daemon
 from pyspark.sql.pandas import serializers
 
