@@ -115,9 +115,10 @@ def _read_fields(
         shape = _common_shape(texts, partial(_shape_of, schema, wrapped))
         if shape is None:
             return None
-        return shape, parse_columns(texts.rows, shape)
+        parsed = parse_columns(texts.rows, shape)
     except (pl.exceptions.ComputeError, ColumnParserError):
         return None
+    return (shape, parsed) if len(parsed) == len(texts.rows) else None
 
 
 def _shape_of(schema: Schema | None, wrapped: bool, node: Any) -> Shape | None:

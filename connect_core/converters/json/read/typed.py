@@ -42,10 +42,7 @@ _DAY = 86_400_000
 
 def arrays_of(shape: ObjectShape, parsed: pa.StructArray) -> pa.StructArray:
     """Return schemaless rows as a struct array."""
-    fields = {
-        name: _plain(member, array) for (name, member), array in zip(shape.members, parsed.flatten(), strict=True)
-    }
-    return struct_of(fields, len(parsed))
+    return struct_of({name: _plain(member, parsed.field(name)) for name, member in shape.members}, len(parsed))
 
 
 def _plain(shape: Shape, array: pa.Array) -> pa.Array:
