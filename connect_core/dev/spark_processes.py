@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from types import MappingProxyType
 
@@ -31,54 +30,17 @@ logger.connect.name = org.apache.spark.sql.connect
 logger.connect.level = info
 """
 
-DAEMON_MODULE = "preloaded_daemon"
+DAEMON_MODULE = "connect_core.spark.worker_daemon"
 _WITHOUT_THREADS = MappingProxyType({"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"})
 """Environment in which numpy and pyarrow start no thread when imported.
 
 A worker forked beside another thread can inherit a lock that nobody releases; it then hangs before its task begins, and
 keeps its slot (SPARK-54456 stopped importing before the fork for this reason).
 """
-_DAEMON = """\
-# Spark's Python workers end after a minute without work. Forked from here, the next ones need not
-# import again what takes seconds. Only what starts no thread, as a fork would lose it.
-import gc, importlib, sys, threading, types
-
-
-class PolarsOnFirstUse(types.ModuleType):
-    # Importing polars starts a thread: a worker does it where it uses the module.
-    loading = threading.Lock()
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        with self.loading:
-            if sys.modules["polars"] is self:
-                del sys.modules["polars"]
-                self.__dict__.update(vars(importlib.import_module("polars")))
-        return getattr(sys.modules["polars"], name)
-
-
-sys.modules["polars"] = PolarsOnFirstUse("polars")
-gc.disable()
-import confluent_kafka, cryptography.fernet, duckdb, orjson, pandas, psycopg, pyarrow.parquet
-import sqlalchemy.dialects.postgresql
-import connect_core.task.attempt
-from pyspark import daemon
-from pyspark.sql.pandas import serializers
-
-if __name__ == "__main__":
-    # Else the first collection of each worker would write to, and so copy, the pages of all these modules.
-    gc.freeze()
-    gc.enable()
-    daemon.manager()
-"""
 
 
 def spark_environment(home: Home, environment: Environment) -> dict[str, str]:
     """Return the environment of a Spark process, without what executors must not know."""
-    python = home.folder("spark") / "python"
-    python.mkdir(exist_ok=True)
-    (python / f"{DAEMON_MODULE}.py").write_text(_DAEMON)
     kept = {name: value for name, value in environment.items() if not name.startswith((*_PRIVATE, *_OF_CLIENTS))}
     return {
         **kept,
@@ -87,5 +49,4 @@ def spark_environment(home: Home, environment: Environment) -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         **_WITHOUT_THREADS,
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(python), environment.get("PYTHONPATH")))),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-__all__ = ["keep_freed_memory"]
+__all__ = ["keep_freed_memory", "return_freed_memory"]
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of ``mallopt``, from glibc's ``malloc.h``."""
@@ -27,3 +27,10 @@ def keep_freed_memory() -> None:
     mallopt(_ARENA_MAX, 1)
     mallopt(_MMAP_THRESHOLD, _LARGEST_KEPT)
     mallopt(_TRIM_THRESHOLD, _MOST_KEPT)
+
+
+def return_freed_memory() -> None:
+    """Return freed memory to the kernel, where the C library can."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -74,7 +74,7 @@ def test_time_of_another_process_is_charged_to_its_role() -> None:
         (["java", "-cp", "x", "kafka.Kafka", "server.properties"], "Kafka broker"),
         (["java", "org.apache.kafka.connect.cli.ConnectStandalone", "w"], "Kafka Connect worker"),
         (["python3", "-m", "pyspark.daemon"], "Spark's Python workers"),
-        (["python3", "-m", "preloaded_daemon"], "Spark's Python workers"),
+        (["python3", "-m", "connect_core.spark.worker_daemon"], "Spark's Python workers"),
         (["/bin/weed", "server", "-dir", "x"], "S3 server"),
         (["sshd"], "others"),
     ],
