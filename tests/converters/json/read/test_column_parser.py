@@ -69,3 +69,46 @@ def test_a_connection_starts_no_threads() -> None:
 
     with ThreadPoolExecutor(1) as new_thread:
         assert new_thread.submit(added).result() <= 0
+
+
+def test_a_shape_is_parsed_again_with_other_texts() -> None:
+    shape = ObjectShape((("id", ScalarShape.INTEGER),))
+    for first in range(3):
+        rows = [{"id": first + number} for number in range(3 - first)]
+        assert parse_columns(pa.array([orjson.dumps(row).decode() for row in rows]), shape).to_pylist() == rows
+
+
+def test_a_text_that_is_no_json_spoils_no_later_ones() -> None:
+    shape = ObjectShape((("id", ScalarShape.INTEGER),))
+    for _ in range(2):
+        with pytest.raises(ColumnParserError):
+            parse_columns(pa.array(['{"id":']), shape)
+        assert parse_columns(pa.array(['{"id":7}']), shape).to_pylist() == [{"id": 7}]
+
+
+def test_many_shapes_one_after_the_other() -> None:
+    for _ in range(2):
+        for number in range(100):
+            shape = ObjectShape(((f"of {number}", ScalarShape.INTEGER),))
+            assert parse_columns(pa.array([f'{{"of {number}":1}}']), shape).to_pylist() == [{f"of {number}": 1}]
+
+
+def test_texts_are_not_held_after_they_were_parsed() -> None:
+    texts = pa.array([f'{{"id":{number}}}' for number in range(100_000)])
+    parse_columns(texts, ObjectShape((("id", ScalarShape.INTEGER),)))
+    before = pa.total_allocated_bytes()
+    size = texts.nbytes
+    del texts
+    assert before - pa.total_allocated_bytes() >= size
+
+
+def test_threads_parse_side_by_side() -> None:
+    shape = ObjectShape((("id", ScalarShape.INTEGER),))
+
+    def parsed(start: int) -> bool:
+        wanted = list(range(start, start + 500))
+        texts = pa.array([f'{{"id":{number}}}' for number in wanted])
+        return all(parse_columns(texts, shape).field("id").to_pylist() == wanted for _ in range(20))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(parsed, range(0, 80_000, 1000)))
