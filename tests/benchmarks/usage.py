@@ -14,7 +14,8 @@ from connect_core.dev.spark_processes import DAEMON_MODULE
 
 __all__ = ["Usage", "role_of", "watched"]
 
-_SAMPLE_SECONDS = 0.25
+_SAMPLE_SECONDS = 0.5
+"""A sample takes 10 ms: this is 2 % of a processor."""
 _ROLES = (
     ("ConnectStandalone", "Kafka Connect worker"),
     ("connectcore.Host", "Java plugins' processes"),
