@@ -32,6 +32,8 @@ _IMPORTED = (
 """Only what starts no thread, as a fork would lose it."""
 _MOST_KEPT = 8
 _KEPT_SECONDS = 900.0
+_MEMORY_KEPT_SECONDS = 120.0
+"""After this time a waiting worker returns the memory that its tasks have freed."""
 _ANSWER_SECONDS = 1.0
 _FREE, _CONNECTION, _TAKEN = b"f", b"c", b"t"
 """Messages between daemon and worker: it may be given work; a connection to Spark comes along; it has got it."""
@@ -172,7 +174,6 @@ class KeptWorker:
             return None
         try:
             gc.collect()
-            return_freed_memory()
             return self._given()
         finally:
             os.write(self._returned_places, b".")
@@ -180,8 +181,10 @@ class KeptWorker:
     def _given(self) -> socket.socket | None:
         try:
             self._control.sendall(_FREE)
-            if not select.select([self._control], [], [], _KEPT_SECONDS)[0]:
-                return None
+            if not self._is_called(_MEMORY_KEPT_SECONDS):
+                return_freed_memory()
+                if not self._is_called(_KEPT_SECONDS - _MEMORY_KEPT_SECONDS):
+                    return None
             _, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
             if not descriptors:
                 return None
@@ -193,6 +196,9 @@ class KeptWorker:
         with connection.makefile("wb") as answer:
             daemon.write_int(os.getpid(), answer)
         return connection
+
+    def _is_called(self, seconds: float) -> bool:
+        return bool(select.select([self._control], [], [], seconds)[0])
 
 
 def _is_closed(connection: socket.socket) -> bool:

@@ -30,18 +30,23 @@ import os
 from pyspark.serializers import read_int, write_int
 
 calls = 0
+kept = []
 
 def main(infile, outfile):
-    global calls
+    global calls, kept
     if read_int(infile) != 1:
         raise SystemExit(3)
     calls += 1
+    freed = [bytes(100_000) for _ in range(400)]
+    kept = [bytes(1000) for _ in range(400)]
+    del freed
     write_int(calls, outfile)
 """
 _DAEMON = """
 import sys
 from connect_core.spark import worker_daemon
 worker_daemon._KEPT_SECONDS = float(sys.argv[2])
+worker_daemon._MEMORY_KEPT_SECONDS = worker_daemon._KEPT_SECONDS / 2
 worker_daemon.WorkerOrigin().serve()
 """
 _COUNT = """
@@ -228,6 +233,17 @@ def test_a_kept_worker_ends_after_its_time(tmp_path: Path, cleanup: ExitStack) -
     following = daemon.connect()
     assert following.worker != worker
     assert following.run() == 1
+
+
+def test_a_waiting_worker_has_returned_its_memory_and_is_used_again(tmp_path: Path, cleanup: ExitStack) -> None:
+    daemon = started(cleanup, tmp_path, kept_seconds=4)
+    connection = daemon.connect()
+    before = connection.run()
+    sizes = [psutil.Process(connection.worker).memory_info().rss]
+    connection.channel.close()
+    eventually(lambda: psutil.Process(connection.worker).memory_info().rss < sizes[0] - 20_000_000)
+    following = daemon.connect()
+    assert (following.worker, following.run()) == (connection.worker, before + 1)
 
 
 def test_a_worker_whose_task_failed_is_not_kept(tmp_path: Path, cleanup: ExitStack) -> None:
