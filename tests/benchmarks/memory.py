@@ -1,7 +1,7 @@
 """What a Python worker needs for any backlog: ``python -m tests.benchmarks.memory [--records N N] [--json FILE]``.
 
 Exports a small and a large backlog of JSON orders through two transforms to Parquet, with four tasks, each in Python
-processes of its own: Spark ends those that have no work, and the next export begins with none. Peaks are the kernel's.
+processes of its own: each export has a stack of its own, so that it begins with none. Peaks are the kernel's.
 Goals: at most 600 MB for a process, and at most 10 % more for the large backlog than for the small one.
 """
 
@@ -12,7 +12,6 @@ import json
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -31,8 +30,6 @@ __all__ = ["main"]
 _RECORDS = (1_000_000, 20_000_000)
 _MOST_BYTES, _MOST_GROWTH = 600_000_000, 1.1
 _SAMPLE_SECONDS = 0.1
-_IDLE_SECONDS = 150.0
-"""Spark ends a process after a minute without work, and looks every minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +49,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=Path, help="file for the figures")
     options = parser.parse_args(arguments)
     found = list[Peak]()
-    with (
-        tempfile.TemporaryDirectory(prefix="connect-memory-") as folder,
-        benchmark_environment(Path(folder), Path(), has_peer=False) as environment,
-    ):
+    with tempfile.TemporaryDirectory(prefix="connect-memory-") as folder:
         for records in sorted(options.records):
-            found.append(_measured(environment, records))
+            with benchmark_environment(Path(folder) / str(records), Path(), has_peer=False) as environment:
+                found.append(_measured(environment, records))
             print(_told(found[-1]), flush=True)
     most = max(one.peak_bytes for one in found)
     growth = found[-1].peak_bytes / found[0].peak_bytes
@@ -78,7 +73,6 @@ def _told(peak: Peak) -> str:
 def _measured(environment: Environment, records: int) -> Peak:
     topic = f"orders-{records}"
     environment.fill_with_orders(topic, records)
-    _await_no_workers(environment.stack.home.path)
     config = sink_config(f"memory-{records}", environment.folder / "parquet" / topic, topic)
     with _peaks(environment.stack.home.path) as peaks:
         done = environment.sink(config)
@@ -130,14 +124,6 @@ def _peak_bytes(pid: int) -> int | None:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
     return None
-
-
-def _await_no_workers(home: Path) -> None:
-    end = time.monotonic() + _IDLE_SECONDS
-    while left := _workers(home):
-        if time.monotonic() > end:
-            raise TimeoutError(f"{len(left)} Python processes of Spark do not end")
-        time.sleep(1)
 
 
 if __name__ == "__main__":
