@@ -108,9 +108,8 @@ class WorkerOrigin:
 
     def _kept(self) -> Iterator[int]:
         for pid, control in list(self._controls.items()):
-            with suppress(BlockingIOError):
-                told = control.recv(1, socket.MSG_DONTWAIT)
-                if told == _FREE:
+            if select.select([control], [], [], 0)[0]:
+                if _message(control) == _FREE:
                     self._free.add(pid)
                 else:
                     self._forget(pid)
@@ -124,7 +123,7 @@ class WorkerOrigin:
             socket.send_fds(control, [_CONNECTION], [connection.fileno()])
             if not select.select([control], [], [], _ANSWER_SECONDS)[0]:
                 os.kill(pid, signal.SIGKILL)
-            elif control.recv(1) == _TAKEN:
+            elif _message(control) == _TAKEN:
                 return True
         self._forget(pid)
         return False
@@ -199,6 +198,14 @@ class KeptWorker:
 
     def _is_called(self, seconds: float) -> bool:
         return bool(select.select([self._control], [], [], seconds)[0])
+
+
+def _message(control: socket.socket) -> bytes:
+    """Return the next message; nothing if the other end has closed."""
+    try:
+        return control.recv(1)
+    except OSError:
+        return b""
 
 
 def _is_closed(connection: socket.socket) -> bool:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -66,7 +67,7 @@ import polars
 print(polars is sys.modules["polars"], rows.pl.__version__ == polars.__version__)
 """
 _IDLE = """
-import os, sys
+import os, psutil, sys, time
 from connect_core.spark.session import local_session
 session = local_session("test", "")
 jvm = session.sparkContext._jvm
@@ -98,6 +99,10 @@ def end_idle_workers():
 
 first = pids()
 end_idle_workers()
+workers = [psutil.Process(pid) for pid in first]
+while any(one.net_connections("tcp") or one.status() != psutil.STATUS_SLEEPING for one in workers):
+    time.sleep(0.05)
+time.sleep(1)
 print(len(first), pids() == first)
 session.stop()
 """
@@ -143,11 +148,10 @@ class Daemon:
         return Connection(channel, worker)
 
     def used(self) -> int:
-        """Let a worker run a task, end its connection as Spark does after a minute, and wait until it is kept."""
+        """Let a worker run a task, and let it go → the worker, which is kept."""
         connection = self.connect()
         connection.run()
-        connection.channel.close()
-        time.sleep(0.3)
+        let_go(connection)
         return connection.worker
 
     def kill(self, worker: int) -> None:
@@ -184,6 +188,19 @@ def started(cleanup: ExitStack, folder: Path, kept_seconds: float = 60.0) -> Dae
     return daemon
 
 
+def let_go(*connections: Connection) -> None:
+    """End connections, as Spark does after a minute, and wait until their workers do."""
+    for one in connections:
+        one.channel.close()
+    for one in connections:
+        eventually(partial(is_waiting, psutil.Process(one.worker)))
+
+
+def is_waiting(worker: psutil.Process) -> bool:
+    """Return whether a worker waits for its next connection: it does nothing, and has none."""
+    return not worker.net_connections("tcp") and worker.status() == psutil.STATUS_SLEEPING
+
+
 def eventually(is_true: object, seconds: float = 10.0) -> None:
     deadline = time.monotonic() + seconds
     while not is_true():  # type: ignore[operator]
@@ -197,8 +214,7 @@ def test_a_worker_that_spark_lets_go_serves_the_next_connection(tmp_path: Path, 
     for count in (2, 3):
         following = daemon.connect()
         assert (following.worker, following.run()) == (worker, count)
-        following.channel.close()
-        time.sleep(0.3)
+        let_go(following)
 
 
 def test_a_connection_gets_a_new_worker_if_all_are_at_work(tmp_path: Path, cleanup: ExitStack) -> None:
@@ -206,9 +222,7 @@ def test_a_connection_gets_a_new_worker_if_all_are_at_work(tmp_path: Path, clean
     connections = [daemon.connect() for _ in range(4)]
     assert [one.run() for one in connections + connections] == [1] * 4 + [2] * 4
     assert {one.worker for one in connections} == daemon.workers()
-    for one in connections:
-        one.channel.close()
-    time.sleep(0.3)
+    let_go(*connections)
     again = [daemon.connect() for _ in range(5)]
     assert sorted(one.run() for one in again) == [1, 3, 3, 3, 3]
     assert {one.worker for one in connections} < {one.worker for one in again}
@@ -286,8 +300,7 @@ def test_no_worker_outlives_the_daemon(tmp_path: Path, cleanup: ExitStack, is_ki
     kept = [daemon.connect() for _ in range(3)]
     for one in kept:
         one.run()
-        one.channel.close()
-    time.sleep(0.3)
+    let_go(*kept)
     workers = [psutil.Process(pid) for pid in daemon.workers()]
     assert len(workers) == 3
     if is_killed:
