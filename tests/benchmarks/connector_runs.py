@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import TracebackType
 
 import sqlalchemy as sa
@@ -55,7 +54,7 @@ class ConnectorRuns:
         migrate(settings.database_url)
         create_internal_topics(settings)
         self._name = name
-        self._database = _database(settings.database_url)
+        self._database = Database(settings.database_url)
         with self._database.write() as connection:
             wanted = NewConfig(kind, dict(config))
             connectors.create(connection, name, wanted, TargetState.STARTED)
@@ -68,7 +67,7 @@ class ConnectorRuns:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Do nothing: the database is that of the process, as in a standalone worker."""
+        self._database.close()
 
     def run(self) -> Moved:
         """Run once, as an Airflow task does."""
@@ -85,11 +84,6 @@ class ConnectorRuns:
         ends = TopicEnds(KafkaAdmin(KafkaClients(self._settings.resolved)))
         scheduler = RequestingScheduler(self._database)
         return verify(Herder(self._database, self._settings, scheduler, rewrite_offsets, ends=ends), self._name)
-
-
-@cache
-def _database(url: str) -> Database:
-    return Database(url)
 
 
 def upsert_config(
