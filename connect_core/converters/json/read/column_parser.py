@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -112,7 +111,6 @@ def _connect() -> DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(":memory:", config=_SETTINGS)
-    # New in DuckDB 2.0: threads for reading files.
-    with suppress(duckdb.Error):
-        connection.execute("SET async_threads = 0")
+    # Threads for reading files.
+    connection.execute("SET async_threads = 0")
     return connection
