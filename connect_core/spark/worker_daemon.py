@@ -56,11 +56,10 @@ class _PolarsOnFirstUse(types.ModuleType):
 
 
 def preload() -> None:
-    """Import what tasks need; what is not installed is left out."""
+    """Import what tasks need."""
     sys.modules["polars"] = _PolarsOnFirstUse("polars")
     for name in _IMPORTED:
-        with suppress(ImportError):
-            importlib.import_module(name)
+        importlib.import_module(name)
 
 
 class WorkerOrigin:

@@ -47,7 +47,7 @@ _DAEMON = """
 import sys
 from connect_core.spark import worker_daemon
 worker_daemon._KEPT_SECONDS = float(sys.argv[2])
-worker_daemon._MEMORY_KEPT_SECONDS = worker_daemon._KEPT_SECONDS / 2
+worker_daemon._MEMORY_KEPT_SECONDS = 0.5
 worker_daemon.WorkerOrigin().serve()
 """
 _COUNT = """
@@ -240,7 +240,7 @@ def test_only_some_workers_are_kept(tmp_path: Path, cleanup: ExitStack) -> None:
 
 
 def test_a_kept_worker_ends_after_its_time(tmp_path: Path, cleanup: ExitStack) -> None:
-    daemon = started(cleanup, tmp_path, kept_seconds=0.5)
+    daemon = started(cleanup, tmp_path, kept_seconds=2)
     worker = daemon.used()
     assert daemon.workers() == {worker}
     eventually(lambda: not daemon.workers())
@@ -250,12 +250,13 @@ def test_a_kept_worker_ends_after_its_time(tmp_path: Path, cleanup: ExitStack) -
 
 
 def test_a_waiting_worker_has_returned_its_memory_and_is_used_again(tmp_path: Path, cleanup: ExitStack) -> None:
-    daemon = started(cleanup, tmp_path, kept_seconds=4)
+    daemon = started(cleanup, tmp_path)
     connection = daemon.connect()
     before = connection.run()
-    sizes = [psutil.Process(connection.worker).memory_info().rss]
-    connection.channel.close()
-    eventually(lambda: psutil.Process(connection.worker).memory_info().rss < sizes[0] - 20_000_000)
+    worker = psutil.Process(connection.worker)
+    size = worker.memory_info().rss
+    let_go(connection)
+    eventually(lambda: worker.memory_info().rss < size - 20_000_000)
     following = daemon.connect()
     assert (following.worker, following.run()) == (connection.worker, before + 1)
 
