@@ -20,6 +20,7 @@ from tests.integration.ports import free_port
 __all__ = ["PEER", "ConnectWorker", "await_plugins", "connect_worker", "connector", "fetch_jars"]
 
 PEER = Path(__file__).parents[1] / "peer"
+_COMPLETE_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,20 @@ class ConnectWorker:
     bootstrap: str
     url: str
 
-    def drain(self, topic: str, body: Mapping[str, Any], work: Path) -> Moved:
-        """Run a sink to the end of a topic, its offsets committed; then delete it."""
+    def drain(
+        self, topic: str, body: Mapping[str, Any], work: Path, is_complete: Callable[[], bool] = lambda: True
+    ) -> Moved:
+        """Run a sink to the end of a topic, its offsets committed; delete it once its target is complete too.
+
+        Apache's Iceberg sink commits its offsets before its tables. The time until the offsets are committed counts.
+        """
         file = work / f"{body['name']}.json"
         file.write_text(json.dumps(body))
         command: list[str | Path] = [sys.executable, PEER / "drain.py", self.bootstrap, topic, self.url, file]
         answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        end = time.monotonic() + _COMPLETE_SECONDS
+        while not is_complete() and time.monotonic() < end:
+            time.sleep(2)
         self._delete(body["name"])
         return Moved(answer["records"], answer["seconds"])
 

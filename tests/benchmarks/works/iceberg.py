@@ -12,7 +12,7 @@ from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.environment import Environment
 from tests.benchmarks.works import parquet
 
-__all__ = ["check_rows", "iceberg_table", "sql_catalog"]
+__all__ = ["check_rows", "has_rows", "iceberg_table", "sql_catalog"]
 
 RECORDS = parquet.RECORDS
 OURS = "connect-core, IcebergSink"
@@ -58,21 +58,33 @@ def ours(environment: Environment, records: int, turn: int) -> Moved:
 def theirs(environment: Environment, records: int, turn: int) -> Moved:
     """Run Apache's sink into a new table."""
     table, catalog = f"theirs.orders_{turn}", _local_catalog(environment)
-    done = parquet.iceberg(environment, parquet.TOPIC, {"iceberg.tables": table, **catalog}, turn)
+    config = {"iceberg.tables": table, **catalog}
+    has_all = partial(has_rows, environment, table, records, catalog)
+    done = parquet.iceberg(environment, parquet.TOPIC, config, turn, has_all)
     check_rows(environment, table, records, catalog)
     return done
 
 
+def has_rows(environment: Environment, table: str, records: int, catalog: Mapping[str, str]) -> bool:
+    """Return whether a table has as many rows as the topic records."""
+    return _rows(environment, table, catalog) == records
+
+
 def check_rows(environment: Environment, table: str, records: int, catalog: Mapping[str, str]) -> None:
     """Raise RuntimeError unless a table has as many rows as the topic records. No time of it is counted."""
+    found = _rows(environment, table, catalog)
+    if found != records:
+        raise RuntimeError(f"{table} has {found} rows, not {records}")
+
+
+def _rows(environment: Environment, table: str, catalog: Mapping[str, str]) -> int:
     properties = {key.removeprefix("iceberg.catalog."): text for key, text in catalog.items()}
     properties |= {
         "type": "sql",
         "uri": environment.database.set(drivername="postgresql+psycopg").render_as_string(False),
     }
-    found = load_catalog("iceberg", **properties).load_table(table).scan().count()
-    if found != records:
-        raise RuntimeError(f"{table} has {found} rows, not {records}")
+    found: int = load_catalog("iceberg", **properties).load_table(table).scan().count()
+    return found
 
 
 def _local_catalog(environment: Environment) -> dict[str, str]:

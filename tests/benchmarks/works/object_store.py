@@ -8,7 +8,7 @@ from tests.benchmarks.comparison import Goal, Way, Work
 from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.environment import Environment
 from tests.benchmarks.works import parquet
-from tests.benchmarks.works.iceberg import check_rows, sql_catalog
+from tests.benchmarks.works.iceberg import check_rows, has_rows, sql_catalog
 from tests.connectors.filesystem.storages.s3.servers import ACCESS, SECRET, S3Server
 
 __all__ = ["parquet_to_s3"]
@@ -55,8 +55,10 @@ def theirs(environment: Environment, server: S3Server, records: int, turn: int) 
         "iceberg.catalog.s3.secret-access-key": SECRET,
         "iceberg.catalog.client.region": "us-east-1",
     }
-    done = parquet.iceberg(environment, parquet.TOPIC, {"iceberg.tables": table, **catalog}, turn)
     # pyiceberg names its file systems otherwise.
     known = {key: text for key, text in catalog.items() if not key.endswith(("io-impl", "client.region"))}
-    check_rows(environment, table, records, {**known, "iceberg.catalog.s3.region": "us-east-1"})
+    known["iceberg.catalog.s3.region"] = "us-east-1"
+    has_all = partial(has_rows, environment, table, records, known)
+    done = parquet.iceberg(environment, parquet.TOPIC, {"iceberg.tables": table, **catalog}, turn, has_all)
+    check_rows(environment, table, records, known)
     return done

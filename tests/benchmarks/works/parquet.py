@@ -7,7 +7,7 @@ import multiprocessing
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -132,8 +132,14 @@ def sink_config(name: str, path: Path, topic: str, transforms: Mapping[str, str]
     }
 
 
-def iceberg(environment: Environment, topic: str, changes: Mapping[str, str], turn: int) -> Moved:
-    """Run Connect's Iceberg sink, with other settings and transforms."""
+def iceberg(
+    environment: Environment,
+    topic: str,
+    changes: Mapping[str, str],
+    turn: int,
+    is_complete: Callable[[], bool] = lambda: True,
+) -> Moved:
+    """Run Connect's Iceberg sink, with other settings and transforms, until its table is complete."""
     assert environment.peer is not None
     name = f"iceberg-{next(_NUMBERS)}"
     work = environment.folder / name
@@ -144,7 +150,7 @@ def iceberg(environment: Environment, topic: str, changes: Mapping[str, str], tu
     if "transforms" in changes:
         body["config"] = {key: value for key, value in body["config"].items() if not key.startswith("transforms")}
     body["config"] |= {"iceberg.control.topic": control, **changes}
-    return environment.peer.drain(topic, body, work)
+    return environment.peer.drain(topic, body, work, is_complete)
 
 
 def _spark(environment: Environment) -> partial[Moved]:
