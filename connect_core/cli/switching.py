@@ -32,7 +32,7 @@ class SwitchOptions:
     back: Annotated[bool, typer.Option("--back", help="Move it back: its offsets here are written to the cluster.")] = (
         False
     )
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for tasks to end.", min=1.0)] = 300.0
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for tasks to end.", min=1.0)] = 360.0
 
 
 @spread

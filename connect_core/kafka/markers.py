@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from confluent_kafka import Consumer, Message
-from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka import Message
 
 from connect_core.api.records import TopicPartition
-from connect_core.errors import ConnectError, DataLossError, NotFoundError, RetriableError, StaleEpochError
+from connect_core.errors import ConnectError, DataLossError, NotFoundError, StaleEpochError
 from connect_core.interval.values import OffsetProjection, TopicPosition
-from connect_core.kafka.blockers import describe_blocker
-from connect_core.kafka.clients import ClientErrors, KafkaClients
-from connect_core.kafka.collection_pause import collection_paused
-from connect_core.kafka.failures import to_connect_error
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.committed_messages import CommittedMessages
 from connect_core.kafka.marker_records import ConnectorOwner, EpochRecord, Marker, MarkerStamp, decode, key_prefix
 from connect_core.kafka.partition_ends import high_watermarks
 from connect_core.kafka.topics import check_same, topic_ids, topic_partitions
 
 __all__ = ["MarkerView", "OffsetsTopic", "check_start", "newer_epoch"]
-
-_SLICE = 0.005
-_AT_ONCE = 20_000
 
 
 @dataclass(slots=True)
@@ -202,43 +195,5 @@ class OffsetsTopic:
         partitions = [TopicPartition(self.name, number) for number in range(found[1])]
         return found[0], {key.partition: end for key, end in high_watermarks(admin, partitions, servers).items()}
 
-    def _messages(self, starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterator[Message]:
-        waiting = {number for number, end in ends.items() if starts[number] < end}
-        if not waiting:
-            return
-        errors = ClientErrors()
-        # The beginning of a compacted topic may have been removed, without loss.
-        consumer = self.clients.consumer({"auto.offset.reset": "earliest", "error_cb": errors.note})
-        try:
-            consumer.assign([KafkaPartition(self.name, number, starts[number]) for number in waiting])
-            deadline = time.monotonic() + self.timeout_seconds
-            while waiting:
-                with collection_paused():
-                    messages = consumer.consume(_AT_ONCE, _SLICE)
-                for message in messages:
-                    if error := message.error():
-                        servers = self.clients.bootstrap_servers
-                        raise to_connect_error(error, f"Reading {self.name}", servers, errors.last)
-                yield from messages
-                waiting -= self._reached(consumer, waiting, ends)
-                if messages:
-                    deadline = time.monotonic() + self.timeout_seconds
-                elif time.monotonic() > deadline:
-                    raise self._blocked(consumer, waiting, ends, errors)
-        finally:
-            consumer.close()
-
-    def _reached(self, consumer: Consumer, waiting: set[int], ends: Mapping[int, int]) -> set[int]:
-        positions = consumer.position([KafkaPartition(self.name, number) for number in waiting])
-        return {found.partition for found in positions if found.offset >= ends[found.partition]}
-
-    def _blocked(
-        self, consumer: Consumer, waiting: set[int], ends: Mapping[int, int], errors: ClientErrors
-    ) -> RetriableError:
-        number = min(waiting)
-        blocker = describe_blocker(self.clients, TopicPartition(self.name, number), ends[number])
-        trouble = f"; last error: {errors.last}" if errors.last else ""
-        return RetriableError(
-            f"{self.name}-{number} could not be read to its end {ends[number]} in {self.timeout_seconds:g} s:"
-            f" {blocker}{trouble}"
-        )
+    def _messages(self, starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterable[Message]:
+        return CommittedMessages(self.clients, self.name, starts, ends, self.timeout_seconds)

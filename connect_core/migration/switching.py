@@ -16,6 +16,7 @@ from connect_core.herder.context import Herder
 from connect_core.interval.values import TargetState
 from connect_core.migration.changes_there import ensure_known_config
 from connect_core.migration.connect_api import ConnectApi, ConnectorThere, offset_map
+from connect_core.migration.iceberg_control import has_uncommitted_files
 from connect_core.migration.steps import TOLD_STATES, Sides, Step, next_step
 from connect_core.store import audit, connectors, origins, statuses
 from connect_core.store.audit import Act
@@ -55,7 +56,7 @@ class Switch:
     api: ConnectApi
     name: str
     is_back: bool = False
-    seconds: float = 300.0
+    seconds: float = 360.0
     until: float = math.inf
     sleep: Callable[[float], None] = time.sleep
 
@@ -141,15 +142,33 @@ class Switch:
             audit.record(connection, Act(self.herder.actor, "begin switch", self.name, None, self._facts(begun)))
 
     def _stop_there(self) -> None:
-        if not self.sides().there.is_to_stop:
+        there = self.sides().there
+        if not there.is_to_stop:
+            if there.state == "PAUSED":
+                # A stop would make its coordinator begin again to wait for its next commit.
+                self._await("its paused tasks there to commit their files", lambda _: not self._is_uncommitted_there())
             # What is recorded last is when its tasks began to end; the command may be killed in between.
             self._record(self._origin())
             self.api.stop(self.name)
             self._record(self._origin())
         self._await("its tasks there to end", lambda sides: sides.is_stopped_there)
 
+    def _is_uncommitted_there(self) -> bool:
+        return has_uncommitted_files(self.herder, self.name, self._there().config)
+
+    def _commit_there(self) -> None:
+        """Let a sink commit what it has written already; paused, it reads nothing more."""
+        while self._is_uncommitted_there():
+            # A stopped connector that is paused gets no tasks.
+            self.api.resume(self.name)
+            self._await("its tasks there to start", lambda sides: bool(sides.there.tasks))
+            self.api.pause(self.name)
+            self._await("it to be paused there", lambda sides: sides.there.state == "PAUSED")
+            self._stop_there()
+
     def _take_offsets(self) -> None:
         """Store the final offsets here, and check that those in the cluster have not changed."""
+        self._commit_there()
         final = self._final_offsets()
         here = offset_map(herder_offsets.get(self.herder, self.name))
         if changes := _changes(here, final):

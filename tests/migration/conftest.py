@@ -1,8 +1,9 @@
-"""The herder's test harness, and a Connect cluster beside it."""
+"""The herder's test harness, a Connect cluster beside it, and a broker."""
 
 from __future__ import annotations
 
 from tests.herder.conftest import harness
+from tests.kafka.conftest import cluster
 from tests.store.databases import sqlite_template
 
-__all__ = ["harness", "sqlite_template"]
+__all__ = ["cluster", "harness", "sqlite_template"]

@@ -13,7 +13,7 @@ from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundE
 from connect_core.herder import connectors, lifecycle, offsets
 from connect_core.herder.context import Herder
 from connect_core.herder.status import get_status
-from connect_core.migration import steps
+from connect_core.migration import steps, switching
 from connect_core.migration.applying import apply_change, plan, problem_of
 from connect_core.migration.connect_api import offset_map
 from connect_core.migration.definitions import Definition
@@ -105,6 +105,52 @@ def test_a_second_switch_changes_nothing(harness: Harness) -> None:
     lifecycle.stop(harness.herder, "a")
     assert switch(harness, there) == []
     assert positions(harness) == {PARTITION: {"position": 99}}
+
+
+def committing_when_paused(there: FakeConnect, looks: int) -> Callable[..., bool]:
+    """Return what tells that files are not committed there, until it has been paused for so many looks."""
+    left = [looks]
+
+    def is_ahead(*_: Any) -> bool:
+        left[0] -= there.connectors["a"].state == "PAUSED"
+        return left[0] > 0
+
+    return is_ahead
+
+
+def test_files_written_there_are_committed_first(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Apache's Iceberg sink does; on a real broker: ``test_iceberg_control.py``."""
+    there = sink_there()
+    imported(harness, there)
+    monkeypatch.setattr(switching, "has_uncommitted_files", committing_when_paused(there, 3))
+    assert switch(harness, there) == [Step.BEGIN, Step.STOP_THERE, Step.TAKE_OFFSETS, Step.START_HERE, Step.END]
+    assert [call.rpartition("/")[2] for call in there.calls if call.startswith("PUT")] == [
+        "stop",
+        "resume",
+        "pause",
+        "stop",
+    ]
+    assert there.connectors["a"].state == "STOPPED"
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_files_that_stay_uncommitted_leave_it_paused_there(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, back: bool
+) -> None:
+    """A stop would make its coordinator wait for a whole commit interval again."""
+    there = sink_there()
+    imported(harness, there)
+    monkeypatch.setattr(switching, "has_uncommitted_files", committing_when_paused(there, 10**6))
+    for _ in range(2):
+        with pytest.raises(RetriableError, match="waiting for its paused tasks there to commit their files"):
+            switch(harness, there, seconds=0.0)
+    assert [call.rpartition("/")[2] for call in there.calls if call.startswith("PUT")] == ["stop", "resume", "pause"]
+    assert here(harness) == "STOPPED"
+    monkeypatch.undo()
+    switch(harness, there, back=back)
+    assert (there.connectors["a"].state, here(harness) == "STOPPED") == (
+        ("RUNNING", True) if back else ("STOPPED", False)
+    )
 
 
 @pytest.mark.parametrize("state", ["PAUSED", "STOPPED"])
