@@ -144,7 +144,7 @@ class Switch:
     def _stop_there(self) -> None:
         there = self.sides().there
         if not there.is_to_stop:
-            if there.state == "PAUSED":
+            if there.state == "PAUSED" and there.tasks:
                 # A stop would make its coordinator begin again to wait for its next commit.
                 self._await("its paused tasks there to commit their files", lambda _: not self._is_uncommitted_there())
             # What is recorded last is when its tasks began to end; the command may be killed in between.
@@ -161,7 +161,7 @@ class Switch:
         while self._is_uncommitted_there():
             # A stopped connector that is paused gets no tasks.
             self.api.resume(self.name)
-            self._await("its tasks there to start", lambda sides: bool(sides.there.tasks))
+            self._await("its tasks there to start", lambda sides: {*sides.there.tasks} == {"RUNNING"})
             self.api.pause(self.name)
             self._await("it to be paused there", lambda sides: sides.there.state == "PAUSED")
             self._stop_there()
