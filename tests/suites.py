@@ -1,7 +1,8 @@
 """Run the suites in order and end with the list of what was not run, and why.
 
 ``python -m tests.suites [SUITE…] [-- PYTEST OPTION…]``. Exit 1 when a test
-fails; when ``CI`` is true, also when something was not run.
+fails; when ``CI`` is true, also when something was not run. Each suite ends
+with the modules that took the longest.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +22,7 @@ from tests.programs import Program, azurite, chromium, helm, mariadb_server, pre
 from tests.selection import SUITES
 
 _NOTHING_COLLECTED = 5
+_LONG_SECONDS = 60.0
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
@@ -50,6 +53,7 @@ def main(arguments: Sequence[str]) -> int:
             command = [sys.executable, "-m", "pytest", "-q", *_SPREAD.get(name, ()), "-m", SUITES[name], *options]
             status = subprocess.run([*command, f"--junitxml={report}"], env=environment, check=False).returncode
             print(f"===== {name}: {time.monotonic() - started:.0f} s", flush=True)
+            print("".join(f"{seconds:7.0f} s  {module}\n" for module, seconds in slowest(report)), end="", flush=True)
             if status not in (0, _NOTHING_COLLECTED):
                 failed.append(name)
             left_out += [f"{name}: {line}" for line in skipped(report)]
@@ -70,6 +74,17 @@ def skipped(report: Path) -> Iterator[str]:
     for case in ElementTree.parse(report).iter("testcase"):
         for mark in case.iter("skipped"):
             yield f"{case.get('classname')}.{case.get('name')}: {mark.get('message')}"
+
+
+def slowest(report: Path) -> list[tuple[str, float]]:
+    """Return the modules of a JUnit report that took a minute or longer, with their seconds, the longest first."""
+    seconds = defaultdict[str, float](float)
+    for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
+        # A test in a class has the class behind its module.
+        module = ".".join(part for part in case.get("classname", "").split(".") if not part[:1].isupper())
+        seconds[module] += float(case.get("time", "0"))
+    long = ((module, taken) for module, taken in seconds.items() if taken >= _LONG_SECONDS)
+    return sorted(long, key=lambda one: -one[1])
 
 
 def conclude(failed: Sequence[str], left_out: Sequence[str]) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.selection import MARKS, SUITES
-from tests.suites import conclude, skipped
+from tests.suites import conclude, skipped, slowest
 
 _REPORT = """<testsuites><testsuite>
 <testcase classname="tests.a" name="test_b"><skipped message="no browser"/></testcase>
@@ -19,6 +19,14 @@ def test_skipped_names_test_and_reason(tmp_path: Path) -> None:
 
 def test_skipped_tells_of_a_missing_report(tmp_path: Path) -> None:
     assert list(skipped(tmp_path / "unit.xml")) == ["no report: pytest did not get to its end"]
+
+
+def test_slowest_modules_are_those_of_a_minute_or_longer(tmp_path: Path) -> None:
+    times = [("tests.a", 31.5), ("tests.b.TestB", 70.0), ("tests.b.TestC", 20.0), ("tests.a", 30.5), ("tests.c", 59.0)]
+    cases = "".join(f'<testcase classname="{module}" time="{seconds}"/>' for module, seconds in times)
+    (tmp_path / "unit.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
+    assert slowest(tmp_path / "unit.xml") == [("tests.b", 90.0), ("tests.a", 62.0)]
+    assert slowest(tmp_path / "none.xml") == []
 
 
 @pytest.mark.parametrize(
