@@ -53,6 +53,9 @@ Worker = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print Connect's JSON instead of a table.")]
 
+_LIVE_SECONDS = 20.0
+"""More than servers wait for the systems of a configuration: a command has their libraries to import first."""
+
 
 @contextmanager
 def opened_herder(worker: Path | None, what: str = "", *, is_bulk: bool = False) -> Iterator[Herder]:
@@ -68,7 +71,8 @@ def opened_herder(worker: Path | None, what: str = "", *, is_bulk: bool = False)
     try:
         check(deployment.database)
         with console.status(escape(what)):
-            herder, airflow = deployment.herder(getpass.getuser()), deployment.reconciler
+            herder = replace(deployment.herder(getpass.getuser()), live_seconds=_LIVE_SECONDS)
+            airflow = deployment.reconciler
             if not is_bulk or airflow is None:
                 yield herder
             else:

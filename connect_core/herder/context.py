@@ -45,6 +45,8 @@ class Herder:
     actor: str = ""
     ends: TopicEnds | None = None
     """Reads the ends of topics, for lag; ``None`` where Kafka is not asked."""
+    live_seconds: float = 5.0
+    """How long the systems that a configuration names may take to respond when it is validated."""
     is_switching: bool = False
     """Whether a switch of a connector acts; what others do meanwhile is refused where it would disturb that."""
 

@@ -21,7 +21,7 @@ _KEY = "connector.class"
 _CHECKS = Attempts("checks of the systems that connectors need", 64)
 
 
-def with_live_check(infos: ValidatedConfig, check: LiveCheck, seconds: float = 5.0) -> ValidatedConfig:
+def with_live_check(infos: ValidatedConfig, check: LiveCheck, seconds: float) -> ValidatedConfig:
     """Return the infos with the errors a live check finds within ``seconds``."""
     return _with_errors(infos, _found(check, infos.name, seconds))
 
@@ -31,7 +31,8 @@ def _found(check: LiveCheck, connector: str, seconds: float) -> Mapping[str, Seq
         running = _CHECKS.start(check)
         error = running.exception(seconds)
     except FutureTimeoutError:
-        return {_KEY: [f"The systems that {connector} needs did not respond within {seconds:g} s: are they running?"]}
+        silent = f"The systems that {connector} needs did not respond within {seconds:g} s: are they running?"
+        return {_KEY: [f"{silent} If they are, try again"]}
     except ConnectError as refused:
         return {_KEY: [str(refused)]}
     if error is None:

@@ -50,7 +50,7 @@ def preflight(herder: Herder, config: RawConfig, name: str | None = None) -> Val
     resolved = herder.providers.resolve(given, owner)
     unparsed = ConnectorConfig.unparsed(given, resolved, herder.worker)
     redaction = Redaction(given, herder.providers, owner)
-    found = with_live_check(infos, partial(_tried, unparsed, herder.worker, redaction))
+    found = with_live_check(infos, partial(_tried, unparsed, herder.worker, redaction), herder.live_seconds)
     # Errors of systems and their drivers may repeat the secrets they were given.
     return Hiding.of(given, resolved, herder.providers.secrets(given, owner)).hide(found)
 

@@ -6,13 +6,16 @@ import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from connect_core.cli.app import application
+from connect_core.cli.connectors import opened_herder
 from connect_core.errors import ConnectError
+from connect_core.herder.context import Herder
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.store import Database, silences
 from connect_core.store.requests import claim
@@ -45,6 +48,11 @@ def deployment(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 def connect(*arguments: str) -> Result:
     """Run a command in this process."""
     return CliRunner().invoke(application(arguments[0]), arguments)
+
+
+def test_commands_wait_longer_for_systems_than_servers(deployment: Path) -> None:
+    with opened_herder(None) as herder:
+        assert herder.live_seconds > signature(Herder).parameters["live_seconds"].default
 
 
 def write(folder: Path, name: str, **changes: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import pytest
 
 from connect_core.api.config import ConfigValue
 from connect_core.configs import ValidatedConfig, ValidatedSetting
+from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.errors import RetriableError
 from connect_core.herder.live import LiveCheck, with_live_check
 from connect_core.herder.preflight import preflight
@@ -21,13 +23,13 @@ INFOS = ValidatedConfig("Some", 0, (), (ValidatedSetting(None, ConfigValue("file
 
 def test_check_adds_its_errors() -> None:
     found = {"file": ["cannot be read", "is a folder"], "other": ["is down"]}
-    infos = with_live_check(INFOS, lambda: found)
+    infos = with_live_check(INFOS, lambda: found, 5)
     assert (infos.errors(), infos.error_count) == (found, 3)
     assert INFOS.errors() == {}
 
 
 def test_check_may_find_nothing() -> None:
-    assert with_live_check(INFOS, dict) == INFOS
+    assert with_live_check(INFOS, dict, 5) == INFOS
 
 
 def _raising(error: Exception) -> LiveCheck:
@@ -42,7 +44,7 @@ def _raising(error: Exception) -> LiveCheck:
     [(RetriableError("broker down"), "broker down"), (KeyError("x"), "The check failed: KeyError: 'x'")],
 )
 def test_failing_check_is_an_error(error: Exception, shown: str) -> None:
-    assert with_live_check(INFOS, _raising(error)).errors() == {"connector.class": [shown]}
+    assert with_live_check(INFOS, _raising(error), 5).errors() == {"connector.class": [shown]}
 
 
 def test_hanging_check_is_given_up() -> None:
@@ -57,8 +59,23 @@ def test_hanging_check_is_given_up() -> None:
     finally:
         released.set()
     assert infos.errors() == {
-        "connector.class": ["The systems that Some needs did not respond within 0.1 s: are they running?"]
+        "connector.class": [
+            "The systems that Some needs did not respond within 0.1 s: are they running? If they are, try again"
+        ]
     }
+
+
+def test_systems_have_the_time_that_the_herder_gives(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(connector: object, config: object, limits: object) -> dict[str, list[str]]:
+        time.sleep(0.3)
+        return {}
+
+    monkeypatch.setattr(FileStreamSourceConnector, "validate_live", slow)
+    live = worker(**{"connect.validate.live": "true", "file.roots": "/tmp"})
+    herder = replace(harness.herder, worker=live, live_seconds=0.1)
+    (told,) = preflight(herder, {**SOURCE, "name": "a"}).errors()["connector.class"]
+    assert "did not respond within 0.1 s" in told
+    assert preflight(replace(herder, live_seconds=10), {**SOURCE, "name": "a"}).errors() == {}
 
 
 def test_sink_whose_brokers_are_silent_is_told_at_its_topics(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
