@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ONE_STACK = (
     "tests/deployments/",
     "tests/integration/test_hourly_export.py",
+    "tests/migration/test_iceberg_switch.py",
     "tests/migration/test_live_connect.py",
     "tests/integration/test_main_job.py",
 )

@@ -49,7 +49,7 @@ BEHAVIOURS = {
     "effects": "offsets_topic",
     "herder": "guarantee_channels strips transcript",
     "kafka": "partitioner three_brokers",
-    "migration": "commands live_connect three_workers tls",
+    "migration": "commands iceberg_switch live_connect three_workers tls",
     "rest": "as_connect attacks canary differences freezing login_places migration_attacks openapi stalls statements "
     "store_attacks transcript",
     "schema_registry": "apicurio_converter readme validation",

@@ -9,9 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import shutil
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -23,7 +20,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from connect_core.dev.jars import maven_jars
 from connect_core.migration.cluster import open_api
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch
@@ -34,18 +30,21 @@ from tests.full_run import IS_FULL_RUN
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.topics import Topics
 from tests.migration.fake_connect import Died
+from tests.migration.live import (
+    SECRET,
+    connect,
+    connect_jars,
+    file_provider,
+    heartbeat,
+    kill_command_at,
+    missing_and_repeated,
+    sink,
+    source,
+    url_of,
+)
 from tests.side_by_side.deployments import ApacheConnect
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500)]
-
-FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
-FILE_SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
-TEXT = {
-    "key.converter": "org.apache.kafka.connect.storage.StringConverter",
-    "value.converter": "org.apache.kafka.connect.storage.StringConverter",
-}
-MIRROR = [f"org.apache.kafka:{name}:4.3.1" for name in ("connect-mirror", "connect-mirror-client")]
-SECRET = "canary-of-a-switch"
 
 
 @pytest.fixture(scope="module")
@@ -69,41 +68,11 @@ def broker(deployment: Deployment) -> Topics:
 @pytest.fixture(scope="module")
 def there(deployment: Deployment, broker: Topics, root: Path) -> Iterator[ApacheConnect]:
     """Apache Kafka Connect's distributed worker, with a file provider, on the deployment's broker."""
-    modules = (Path(__file__).parent / "connect_jars.txt").read_text().split()
-    runtime = maven_jars("connect-worker-4.3.1", modules, print)
     home = root / "connect"
-    plugins = home / "jars" / "plugins" / "file"
-    plugins.mkdir(parents=True)
-    (home / "jars" / "runtime").symlink_to(runtime)
-    for name in ("connect-file-4.3.1.jar", "connect-transforms-4.3.1.jar"):
-        shutil.copy(runtime / name, plugins)
-    mirror = maven_jars("connect-mirror-4.3.1", MIRROR, print)
-    shutil.copytree(mirror, home / "jars" / "plugins" / "file" / "mirror")
-    (root / "secrets.properties").write_text(f"password={SECRET}\n")
-    providers = {
-        "config.providers": "file",
-        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
-    }
-    worker = ApacheConnect(home, broker, jars=home / "jars", more=providers)
+    worker = ApacheConnect(home, broker, jars=connect_jars(home / "jars"), more=file_provider(root))
     worker.start()
     yield worker
     worker.end(is_clean=True)
-
-
-def source(file: Path, topic: str, **more: str) -> dict[str, str]:
-    return {"connector.class": FILE_SOURCE, "file": str(file), "topic": topic, **TEXT, **more}
-
-
-def sink(topic: str, file: Path, **more: str) -> dict[str, str]:
-    return {"connector.class": FILE_SINK, "topics": topic, "file": str(file), **TEXT, **more}
-
-
-def heartbeat(broker: Topics) -> dict[str, str]:
-    """Return a connector that has no plugin here."""
-    servers = {f"{side}.cluster.bootstrap.servers": broker.bootstrap for side in ("source", "target")}
-    aliases = {f"{side}.cluster.alias": side for side in ("source", "target")}
-    name = "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector"
-    return {"connector.class": name, "heartbeats.topic.replication.factor": "1", **servers, **aliases}
 
 
 def created(there: ApacheConnect, name: str, config: dict[str, str], act: str | None = None) -> None:
@@ -113,12 +82,6 @@ def created(there: ApacheConnect, name: str, config: dict[str, str], act: str | 
     if act is not None:
         there.act("PUT", name, f"/{act}")
         eventually(lambda: there.states(name)[0], lambda state: state == {"pause": "PAUSED", "stop": "STOPPED"}[act])
-
-
-def connect(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as its user does."""
-    command = [sys.executable, "-m", "connect_core.cli.app", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 @contextmanager
@@ -142,10 +105,6 @@ def load(write: Callable[[int], None], pause: float = 0.02) -> Iterator[Callable
         thread.join()
 
 
-def url_of(there: ApacheConnect) -> str:
-    return f"http://127.0.0.1:{there.port}"
-
-
 def die_after_each_step(deployment: Deployment, there: ApacheConnect, name: str, *, back: bool) -> list[Step]:
     """Switch by commands that are each killed after one step, until nothing is left."""
     steps: list[Step] = []
@@ -161,22 +120,6 @@ def die_after_each_step(deployment: Deployment, there: ApacheConnect, name: str,
             except Died:
                 continue
             return steps
-
-
-def kill_command_at(line: str, *arguments: str) -> None:
-    """Start the command and end it by SIGKILL as soon as it has printed a line."""
-    command = [sys.executable, "-u", "-m", "connect_core.cli.app", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for printed in process.stdout:
-            if line in printed:
-                break
-        process.kill()
-        assert process.wait() == -9, "it was over before it was killed"
-
-
-def missing_and_repeated(found: Counter[int], total: int) -> tuple[int, int]:
-    return sum(number not in found for number in range(total)), sum(count - 1 for count in found.values())
 
 
 def test_report_and_import(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:

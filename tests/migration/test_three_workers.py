@@ -1,7 +1,8 @@
 """Three workers of Apache Kafka Connect with thirty connectors under load, moved here one by one, half of them back.
 
 Meanwhile the command, two of the workers and the broker are killed. What is in each topic, file and table afterwards is
-counted: sources are exactly once on both sides, as are sinks here; Connect's file sinks repeat lines after a kill.
+counted: sources are exactly once on both sides, as are sinks here and Apache's Iceberg sink there; Connect's file sinks
+repeat lines after a kill.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import itertools
 import json
 import operator
 import os
-import shutil
 import threading
 import time
 from collections import Counter
@@ -22,7 +22,6 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.dev.jars import maven_jars
 from connect_core.dev.java_runtime import java_runtime
 from connect_core.migration.steps import Step
 from tests.connectors.jdbc.clusters import Cluster, cluster
@@ -32,10 +31,12 @@ from tests.integration.deployment import Deployment, eventually
 from tests.integration.topics import Topics
 from tests.java_plugins.debezium import debezium
 from tests.java_plugins.equipment import silent
-from tests.migration.test_live_connect import (
-    MIRROR,
+from tests.migration.iceberg import Lake, iceberg_jars
+from tests.migration.live import (
     SECRET,
     connect,
+    connect_jars,
+    file_provider,
     heartbeat,
     kill_command_at,
     missing_and_repeated,
@@ -45,7 +46,7 @@ from tests.migration.test_live_connect import (
 )
 from tests.side_by_side.deployments import ApacheConnect
 
-pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(6000)]
 
 FILES, COPIES, TABLES = 9, 7, 3
 LINES, PAUSE_SECONDS = 5, 0.25
@@ -87,22 +88,10 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def workers(stack: Deployments, broker: Topics) -> Iterator[list[ApacheConnect]]:
     """Three workers of one group."""
-    modules = (Path(__file__).parent / "connect_jars.txt").read_text().split()
-    runtime = maven_jars("connect-worker-4.3.1", modules, silent)
-    jars = stack.folder / "jars"
-    plugins = jars / "plugins" / "file"
-    plugins.mkdir(parents=True)
-    (jars / "runtime").symlink_to(runtime)
-    for name in ("connect-file-4.3.1.jar", "connect-transforms-4.3.1.jar"):
-        shutil.copy(runtime / name, plugins)
-    shutil.copytree(maven_jars("connect-mirror-4.3.1", MIRROR, silent), plugins / "mirror")
-    for name in ("postgres", "jdbc"):
-        (plugins / name).symlink_to(next(one for one in debezium(name).iterdir() if one.is_dir()))
-    (stack.folder / "secrets.properties").write_text(f"password={SECRET}\n")
-    more = {
-        "config.providers": "file",
-        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
-    }
+    plugins = {name: next(one for one in debezium(name).iterdir() if one.is_dir()) for name in ("postgres", "jdbc")}
+    plugins["iceberg"] = iceberg_jars()
+    jars = connect_jars(stack.folder / "jars", plugins)
+    more = file_provider(stack.folder)
     with ExitStack() as ending:
         found = []
         for number in range(3):
@@ -160,9 +149,18 @@ class Moved:
             (self.folder / f"quiet{number}.txt").write_text("one\n")
             self.configs[f"quiet-{number}"] = source(self.folder / f"quiet{number}.txt", f"quiet{number}")
             self.acts[f"quiet-{number}"] = act
-        for number in range(3):
-            self.configs[f"failed-{number}"] = sink("lines0", self.folder / "nowhere" / f"{number}.out")
+        self.configs["failed"] = sink("lines0", self.folder / "nowhere" / "lines.out")
+        self.lake.create()
+        for number in range(COPIES, FILES):
+            self.broker.create(1, f"control{number}")
+            self.configs[f"lake-{number}"] = self.lake.sink(
+                f"lines{number}", f"db.lines{number}", **{"iceberg.control.topic": f"control{number}"}
+            )
         self.configs["heartbeat"] = heartbeat(self.broker)
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(self.database, self.folder / "warehouse")
 
     def input(self, number: int) -> Path:
         return self.folder / f"lines{number}.txt"
@@ -264,6 +262,7 @@ def imported(there: ApacheConnect, names: list[str]) -> Mapping[str, Mapping[str
     report = {one["name"]: one for one in json.loads(dry.stdout)["connectors"]}
     assert report.pop("heartbeat")["kind"] == "not possible"
     assert set(report) == set(names)
+    assert {name: one["reasons"] for name, one in report.items() if one["reasons"]} == {}
     kinds = {name: one["kind"] for name, one in report.items()}
     java = {name for name in names if name.startswith(("table", "upsert"))}
     assert kinds == {name: "Java plugin" if name in java else "native" for name in names}
@@ -292,6 +291,11 @@ def check_counts(moved: Moved) -> None:
         found = missing_and_repeated(counted, total)
         print(f"lines{number}.out: {total} lines, missing and repeated {found}")
         assert found[0] == 0
+    for number in range(COPIES, FILES):
+        counted = eventually(partial(moved.lake.lines, f"db.lines{number}"), lambda lines: len(lines) >= total, 180)
+        found = missing_and_repeated(counted, total)
+        print(f"db.lines{number}: {total} lines, missing and repeated {found}")
+        assert found == (0, 0)
     for number in range(TABLES):
         found = missing_and_repeated(moved.numbers_of_table(number), total)
         print(f"orders{number}: {total} rows, missing and repeated {found} in the topic")
