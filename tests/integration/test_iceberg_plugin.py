@@ -10,10 +10,9 @@ from connect_core.dev.java_runtime import java_runtime
 from connect_core.errors import ConnectError
 from connect_core.java_host.settings import HostSettings
 from connect_core.java_plugins.plugins import JavaPlugins
+from tests.java_plugins.apache_iceberg import APACHE, iceberg_jars
 from tests.java_plugins.equipment import flow, loaded, silent
-from tests.java_plugins.test_refusals import APACHE, POM
 from tests.java_plugins.test_sink import PART, Context
-from tests.programs import maven_jars
 
 pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(300)]
 
@@ -21,7 +20,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(300)]
 def test_its_task_finds_no_consumer_group(bootstrap: str, tmp_path: Path) -> None:
     plugins, warehouse = tmp_path / "plugins", tmp_path / "warehouse"
     plugins.mkdir()
-    (plugins / "iceberg").symlink_to(maven_jars("iceberg-kafka-connect-1.10.1", POM))
+    (plugins / "iceberg").symlink_to(iceberg_jars())
     java = JavaPlugins(HostSettings(java_runtime(silent), (str(plugins),), "service_load", "256m"))
     task = loaded(java, APACHE, "sink").tasks()
     task.take_over(flow())

@@ -12,11 +12,8 @@ from connect_core.java_host.settings import HostSettings
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.java_plugins.refusals import refuse_impossible
 from connect_core.testing.contexts import MemoryConnectorContext
+from tests.java_plugins.apache_iceberg import APACHE, iceberg_jars
 from tests.java_plugins.equipment import loaded, silent
-from tests.programs import maven_jars
-
-APACHE = "org.apache.iceberg.connect.IcebergSinkConnector"
-POM = Path(__file__).parents[1] / "peer" / "iceberg" / "pom.xml"
 
 
 def test_the_iceberg_sinks_name_the_native_one() -> None:
@@ -34,7 +31,7 @@ def test_other_classes_are_not_refused() -> None:
 @pytest.mark.matrix
 def test_apache_iceberg_s_own_jar_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     # A folder of plugin.path is one plugin, with all its jars.
-    (tmp_path / "iceberg").symlink_to(maven_jars("iceberg-kafka-connect-1.10.1", POM))
+    (tmp_path / "iceberg").symlink_to(iceberg_jars())
     plugins = JavaPlugins(HostSettings(java_runtime(silent), (str(tmp_path),), "service_load", "256m"))
     sink = loaded(plugins, APACHE, "sink")()
     sink.initialize(MemoryConnectorContext())

@@ -10,16 +10,11 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError
 
 from tests.connectors.jdbc.clusters import Cluster
-from tests.programs import maven_jars
+from tests.java_plugins.apache_iceberg import APACHE
 
-__all__ = ["Lake", "iceberg_jars"]
+__all__ = ["Lake"]
 
 COMMIT_MILLIS = 2000
-
-
-def iceberg_jars() -> Path:
-    """Return the folder of Apache's sink."""
-    return maven_jars("iceberg-kafka-connect-1.10.1", Path(__file__).parents[1] / "peer" / "iceberg" / "pom.xml")
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Lake:
     def sink(self, topic: str, table: str, **more: str) -> dict[str, str]:
         """Return the configuration of a sink of records with a column ``line``, for both sides."""
         return {
-            "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+            "connector.class": APACHE,
             "topics": topic,
             "consumer.override.auto.offset.reset": "earliest",
             "value.converter": "org.apache.kafka.connect.json.JsonConverter",

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,8 @@ from tests.connectors.jdbc.clusters import Cluster, cluster
 from tests.deployments.stack import Deployments
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.topics import Topics
-from tests.migration.iceberg import Lake, iceberg_jars
+from tests.java_plugins.apache_iceberg import iceberg_jars
+from tests.migration.iceberg import Lake
 from tests.migration.live import connect, connect_jars, missing_and_repeated, url_of
 from tests.side_by_side.deployments import ApacheConnect
 
@@ -90,7 +90,7 @@ def await_pause(there: ApacheConnect) -> None:
 
 
 def test_files_are_committed_there_before_the_sink_moves(
-    deployment: Deployment, broker: Topics, there: ApacheConnect, lake: Lake, tmp_path: Path
+    deployment: Deployment, broker: Topics, there: ApacheConnect, lake: Lake
 ) -> None:
     topic = broker.create(1)
     control = broker.create(2)

@@ -29,9 +29,10 @@ from tests.deployments.stack import Deployments, running_deployments
 from tests.integration import test_debezium as debezium_plugins
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.topics import Topics
+from tests.java_plugins.apache_iceberg import iceberg_jars
 from tests.java_plugins.debezium import debezium
 from tests.java_plugins.equipment import silent
-from tests.migration.iceberg import Lake, iceberg_jars
+from tests.migration.iceberg import Lake
 from tests.migration.live import (
     SECRET,
     connect,
