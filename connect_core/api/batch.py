@@ -195,6 +195,9 @@ class Batch:
     positions: SourcePositions | None = field(default=None)
     original: tuple[pa.Array, pa.Array] | None = None
     """Topic and partition as read from Kafka, once a transform has changed them."""
+    read_time: int | None = None
+    """When a source task read the rows, in milliseconds. The producer may send a row that has this timestamp with its
+    own time, which is faster; a stage that copies timestamps elsewhere sets it to ``None``, so that they stay equal."""
 
     def __len__(self) -> int:
         return len(self.origin)

@@ -207,4 +207,5 @@ def read_changed(frame: Frame, given: Batch, schemas: SchemaNumbers) -> Batch:
         key=key,
         value=value,
         headers=read_headers(frame, count, buffers, schemas),
+        read_time=None,
     )

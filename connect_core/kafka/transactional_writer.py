@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from confluent_kafka import KafkaError, KafkaException
 
 from connect_core.api.batch import Batch
@@ -353,8 +354,15 @@ def _advised(found: ConnectError, error: KafkaError) -> ConnectError:
 
 def _is_for_columns(batch: Batch) -> bool:
     """Return whether no record has a partition or timestamp of its own, and each topic has enough records to pay."""
-    is_bare = all(column.null_count == len(batch) for column in (batch.partition, batch.timestamp))
+    is_bare = batch.partition.null_count == len(batch) and (
+        batch.timestamp.null_count == len(batch) or _is_all(batch.timestamp, batch.read_time)
+    )
     return is_bare and len(batch) >= _LEAST_ROWS * len(batch.topic.unique())
+
+
+def _is_all(column: pa.Array, number: int | None) -> bool:
+    """Return whether every row is this number."""
+    return number is not None and column.null_count == 0 and bool(pc.all(pc.equal(column, number)).as_py())
 
 
 def _topics(column: pa.Array) -> Iterable[str]:

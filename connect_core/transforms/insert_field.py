@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -174,6 +174,8 @@ class InsertField(Transformation):
         fields = copy_fields(columns, self._replace_nulls)
         if fields is None or not all(self._insert(insertion, schema, batch, fields) for insertion in self._insertions):
             return None
+        if any(insertion.source == TIMESTAMP_FIELD for insertion in self._insertions):
+            batch = replace(batch, read_time=None)
         return self.side.with_data(batch, same_rows(columns, schema, fields))
 
     def _insert(self, insertion: _Insertion, schema: Schema | None, batch: Batch, fields: dict[str, pa.Array]) -> bool:

@@ -91,4 +91,4 @@ class TimestampRouter(Transformation):
             routed = [self._topic(names[pair // count], written[pair % count]) for pair in known.dictionary.to_pylist()]
         except ConnectError:
             return None
-        return batch.with_topic(pa.array(routed, pa.string()).take(known.indices))
+        return replace(batch.with_topic(pa.array(routed, pa.string()).take(known.indices)), read_time=None)

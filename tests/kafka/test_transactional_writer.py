@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -83,6 +84,21 @@ def test_topic_partition_timestamp_and_headers_a_row(cluster: Cluster) -> None:
     assert [found[value].timestamp()[1] for value in (b"0", b"2")] == [1_600_000_000_000, 1_600_000_000_001]
     assert found[b"1"].topic() == other
     assert [found[value].headers() for value in (b"0", b"1", b"2")] == [headers[0], None, headers[2]]
+
+
+@pytest.mark.parametrize("own", [None, 1_600_000_000_001], ids=["time of reading", "time of its own"])
+def test_only_time_of_reading_is_replaced_by_that_of_sending(cluster: Cluster, own: int | None) -> None:
+    topic, offsets, began, rows = cluster.create(), cluster.create(), time.time_ns() // 1_000_000, 50
+    stamps = [1_600_000_000_000] * (rows - 1) + [own or 1_600_000_000_000]
+    read = replace(batch(topic, rows, stamps=stamps), read_time=1_600_000_000_000)
+    sent = [b"%d" % number for number in range(rows)]
+    with writer_to(cluster.clients(), offsets) as writer:
+        writer.produce(read, pa.nulls(rows, pa.binary()), column(*sent), None)
+        writer.commit([(FILE, {"position": 1})])
+    found = cluster.read(topic)
+    assert [one.value() for one in found] == sent
+    times = [one.timestamp()[1] for one in found]
+    assert times == stamps if own else all(began <= stamp <= time.time_ns() // 1_000_000 for stamp in times)
 
 
 def test_partition_added_meanwhile_takes_records(cluster: Cluster) -> None:

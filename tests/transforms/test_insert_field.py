@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from connect_core.api.batch import Batch
 from connect_core.api.data import INT64_SCHEMA, Instant, Int32, SchemaBuilder, Struct
 from connect_core.api.records import SourceRecord
 from connect_core.errors import ConfigError, DataError, SchemaBuilderError
+from connect_core.task.pipeline import columnar
 from connect_core.transforms.insert_field import InsertFieldKey, InsertFieldValue
 from tests.transforms.single import applied, configured, in_columns, sink
 
@@ -46,6 +49,14 @@ def test_missing_metadata_leaves_the_entry_out() -> None:
     (inserted,) = applied(transform, sink({"a": 1}, kafka_partition=None, timestamp=None))
     assert inserted.value == {"a": 1}
     assert in_columns(transform, sink({"a": 1}, timestamp=None), sink({"a": 1})) is None
+
+
+@pytest.mark.parametrize(("inserted", "read_time"), [("timestamp_field", None), ("topic_field", 5)])
+def test_record_whose_time_is_inserted_keeps_it(inserted: str, read_time: int | None) -> None:
+    batch = replace(columnar(Batch.from_records([sink({"a": 1}, timestamp=5)])), read_time=5)
+    changed = configured(InsertFieldValue, **{inserted: "f"}).apply_batch(batch)
+    assert changed is not None
+    assert (changed.timestamp.to_pylist(), changed.read_time) == ([5], read_time)
 
 
 def test_offset_needs_a_sink_record() -> None:

@@ -135,18 +135,19 @@ class FileStreamSourceTask(SourceTask):
         ] or None
 
     def _batch(self, begin: int, lines: Lines) -> Batch:
-        rows = len(lines)
+        rows, now = len(lines), _now()
         same = pa.repeat(pa.scalar(0, pa.int32()), rows)
         offset = pa.StructArray.from_arrays([pa.array(lines.nexts + begin, pa.int64())], [POSITION])
         return Batch(
             topic=pa.DictionaryArray.from_arrays(same, pa.array([self._topic])),
             partition=pa.nulls(rows, pa.int32()),
             offset=pa.nulls(rows, pa.int64()),
-            timestamp=pa.repeat(pa.scalar(_now(), pa.int64()), rows),
+            timestamp=pa.repeat(pa.scalar(now, pa.int64()), rows),
             origin=pa.array(np.arange(rows, dtype=np.int64)),
             key=Columns(None, pa.nulls(rows)),
             value=Columns(STRING_SCHEMA, lines.to_arrow()),
             positions=SourcePositions((self._partition,), same, offset),
+            read_time=now,
         )
 
 
