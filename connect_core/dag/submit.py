@@ -24,9 +24,12 @@ from connect_core.spark.code import build_archive
 from connect_core.spark.report import take_report
 
 if TYPE_CHECKING:
+    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
     from airflow.sdk import Context
 
 __all__ = ["ConnectorSubmitOperator"]
+
+_KUBERNETES = "apache-airflow-providers-cncf-kubernetes"
 
 
 class ConnectorSubmitOperator(ConnectorTask, SparkSubmitOperator):
@@ -71,7 +74,7 @@ class ConnectorSubmitOperator(ConnectorTask, SparkSubmitOperator):
         spec = find_spec(self.application_module)
         assert spec is not None
         assert spec.origin is not None
-        self._hook = self._get_hook()
+        self._hook = self._hook_of_provider()
         place = self._hook._connection
         destination = Destination(self._conn_id, place["master"], place["deploy_mode"])
         given = settings.spark_properties
@@ -80,3 +83,16 @@ class ConnectorSubmitOperator(ConnectorTask, SparkSubmitOperator):
         self.py_files = py_files(build_archive(private_folder("code")).path, given)
         self.properties_file = str(properties)
         self._hook = None
+
+    def _hook_of_provider(self) -> SparkSubmitHook:
+        """Return the provider's hook. Raises ConnectError if it lacks what it needs for a master on Kubernetes."""
+        try:
+            return self._get_hook()
+        except (NameError, RuntimeError) as error:
+            if find_spec("airflow.providers.cncf") is not None:
+                raise
+            # The provider asks for a name that it imports only where that is installed.
+            raise ConnectError(
+                f"Airflow's Spark provider does not start Spark's driver ({error}). For a master k8s://… it needs "
+                f"{_KUBERNETES}: install it where Airflow runs tasks"
+            ) from error

@@ -56,6 +56,15 @@ def drive(operator: ConnectorSubmitOperator) -> Any:
     return operator.drive(RunRequest(NAME, "manual__1", asked=True, last_try=False), context)
 
 
+def test_master_on_kubernetes_names_the_package_it_needs(
+    operator: ConnectorSubmitOperator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = {"conn_type": "spark", "host": "k8s://https://127.0.0.1", "port": 1}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    with pytest.raises(ConnectError, match="apache-airflow-providers-cncf-kubernetes: install it where"):
+        drive(operator)
+
+
 def test_submit_returns_what_the_driver_reported(operator: ConnectorSubmitOperator) -> None:
     stub_world.say(NAME, records=7)
     outcome = drive(operator)
