@@ -6,12 +6,17 @@ metadata:
 spec:
   restartPolicy: Never
   serviceAccountName: {{ .Release.Name }}-task
-  securityContext: {runAsNonRoot: true, runAsUser: 50000, fsGroup: 50000}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 50000
+    fsGroup: 50000
+    seccompProfile: {type: RuntimeDefault}
   containers:
     # Airflow looks for the container of this name.
     - name: base
       image: {{ include "connect-core.image" . | quote }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
+      securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
       env:
         {{- include "connect-core.env" . | nindent 8 }}
         - name: POD_IP
