@@ -53,7 +53,7 @@ BEHAVIOURS = {
     "rest": "as_connect attacks canary differences freezing login_places migration_attacks openapi stalls statements "
     "store_attacks transcript",
     "schema_registry": "apicurio_converter readme validation",
-    "spark": "fairness standalone_cluster yarn",
+    "spark": "fairness kubernetes standalone_cluster yarn",
     "store": "external_server locks long_history",
     "task": "transactions",
     "testing": "builtin_plugins contracts filesystem_parts",
