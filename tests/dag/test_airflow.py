@@ -61,6 +61,7 @@ def test_data_makes_a_run_and_the_connector_waits_again(live: Live) -> None:
     assert len(live.asset_runs("wakes")) == 3
 
 
+@pytest.mark.matrix
 def test_polled_connector_gets_a_run_every_so_often(live: Live) -> None:
     stub_world.say("polled", check="poll", poll_seconds=1)
     live.create("polled")
@@ -70,6 +71,7 @@ def test_polled_connector_gets_a_run_every_so_often(live: Live) -> None:
     stub_world.say("polled", check="never")
 
 
+@pytest.mark.matrix
 def test_manual_run_of_an_idle_connector_starts_at_once(live: Live) -> None:
     live.create("by hand")
     eventually(lambda: live.is_watched("by hand"))
@@ -82,6 +84,7 @@ def test_manual_run_of_an_idle_connector_starts_at_once(live: Live) -> None:
     assert live.ended("by hand")[0]["status"] == "idle"
 
 
+@pytest.mark.matrix
 def test_manual_run_of_a_busy_connector_waits_for_the_end_of_its_run(live: Live) -> None:
     stub_world.say("in turn", records=3, seconds=5)
     live.create("in turn")
@@ -91,6 +94,7 @@ def test_manual_run_of_a_busy_connector_waits_for_the_end_of_its_run(live: Live)
     assert [end["status"] for end in live.ended("in turn")] == ["drained", "idle"]
 
 
+@pytest.mark.matrix
 def test_manual_run_of_a_cron_connector_starts_in_the_worker(live: Live) -> None:
     stub_world.say("cron", records=0)
     live.create("cron", schedule="0 0 1 1 *")
@@ -105,6 +109,7 @@ def test_manual_run_of_a_cron_connector_starts_in_the_worker(live: Live) -> None
     assert live.links("cron", run_id) == {"Spark job": "http://127.0.0.1:4040/jobs/?tag=cron"}
 
 
+@pytest.mark.matrix
 def test_run_is_skipped_while_another_holds_the_connector(live: Live) -> None:
     live.create("held", schedule="@none")
     stub_world.say("held", records=1)
@@ -115,6 +120,7 @@ def test_run_is_skipped_while_another_holds_the_connector(live: Live) -> None:
     assert live.ended("held")[-1]["status"] == "skipped"
 
 
+@pytest.mark.matrix
 def test_retriable_error_is_retried_with_backoff(live: Live) -> None:
     live.create("shaky", schedule="@none")
     stub_world.say("shaky", records=3, retriable=2)
@@ -126,6 +132,7 @@ def test_retriable_error_is_retried_with_backoff(live: Live) -> None:
     assert live.task("shaky", run_id)["try_number"] == 3
 
 
+@pytest.mark.matrix
 def test_clearing_a_failed_and_a_committed_run_is_safe(live: Live) -> None:
     dag_id = live.create("cleared", schedule="@none")
     stub_world.say("cleared", records=3, fatal="a wrong key")
@@ -238,6 +245,7 @@ def test_requests_are_carried_out_by_the_watcher(live: Live) -> None:
     eventually(lambda: live.is_mirrored_as_paused("asked"))
 
 
+@pytest.mark.matrix
 def test_schedule_change_reaches_the_dag(live: Live) -> None:
     live.create("moved", schedule="@none")
     with live.database.write() as connection:
@@ -257,6 +265,7 @@ def test_deleted_connector_loses_its_dag_while_it_waits(live: Live) -> None:
     eventually(lambda: not live.is_watched("gone"))
 
 
+@pytest.mark.matrix
 def test_no_dag_gets_a_second_version_by_being_parsed_again(live: Live) -> None:
     dag_id = live.create("stable")
     before = live.api.file_of(dag_id)

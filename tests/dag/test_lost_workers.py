@@ -86,6 +86,7 @@ def test_overseer_hears_of_airflow_and_its_parts(live: Live) -> None:
     eventually(told)
 
 
+@pytest.mark.matrix
 def test_killed_scheduler_starts_again(live: Live) -> None:
     scheduler = live.stack.service("airflow-scheduler")
     before = scheduler.pid
@@ -94,6 +95,7 @@ def test_killed_scheduler_starts_again(live: Live) -> None:
     assert scheduler.pid != before
 
 
+@pytest.mark.matrix
 def test_run_moves_though_every_idle_worker_was_killed(live: Live) -> None:
     live.create("idle worker killed", schedule="@none")
     stub_world.say("idle worker killed", records=3)

@@ -77,7 +77,11 @@ def test_submit_returns_what_the_driver_reported(operator: ConnectorSubmitOperat
 
 
 @pytest.mark.parametrize(
-    ("facts", "error"), [({"fatal": "a wrong key"}, ConnectError), ({"retriable": 1}, RetriableError)]
+    ("facts", "error"),
+    [
+        ({"fatal": "a wrong key"}, ConnectError),
+        pytest.param({"retriable": 1}, RetriableError, marks=pytest.mark.matrix),
+    ],
 )
 def test_submit_raises_what_the_driver_reported(
     operator: ConnectorSubmitOperator, facts: dict[str, Any], error: type[ConnectError]
@@ -88,6 +92,7 @@ def test_submit_raises_what_the_driver_reported(
     assert type(raised.value) is error
 
 
+@pytest.mark.matrix
 def test_submit_that_breaks_down_without_a_report_fails(operator: ConnectorSubmitOperator) -> None:
     stub_world.say(NAME, crashes=True)
     with pytest.raises(RetriableError, match=r"ended without a report.*spark-submit"):

@@ -83,6 +83,7 @@ def test_compose_profiles_start_what_is_not_standard() -> None:
     }
 
 
+@pytest.mark.matrix
 @pytest.mark.servers
 @pytest.mark.timeout(900)
 def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:

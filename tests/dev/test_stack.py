@@ -99,7 +99,7 @@ def test_spark_does_not_see_the_database(stack: Stack) -> None:
     assert not {"CONNECT_DATABASE_URL", "CONNECT_SPARK_REMOTE", "CONNECT_AIRFLOW_PASSWORD_FILE"} & names.keys()
 
 
-@pytest.mark.parametrize("name", ["postgres", "kafka", "spark"])
+@pytest.mark.parametrize("name", [*("postgres", "kafka"), pytest.param("spark", marks=pytest.mark.matrix)])
 def test_killed_service_starts_again(stack: Stack, name: str) -> None:
     service = stack.service(name)
     before, restarts = service.pid, service.restarts

@@ -31,7 +31,10 @@ def start(folder: Path, worker: Path, config: dict[str, str]) -> tuple[int, str]
     ("change", "expected"),
     [
         pytest.param(
-            {"connector.class": "NoSuchConnector"}, ["NoSuchConnector", "available connectors are"], id="class"
+            {"connector.class": "NoSuchConnector"},
+            ["NoSuchConnector", "available connectors are"],
+            id="class",
+            marks=MATRIX,
         ),
         pytest.param({"file": "/etc/out.txt"}, ["file", "/etc/out.txt", "file.roots"], id="outside file.roots"),
         pytest.param({"tasks.max": "0"}, ["tasks.max", "0", "at least 1"], id="no tasks", marks=MATRIX),
@@ -50,6 +53,7 @@ def test_connector_is_refused(folder: Path, topics: Topics, change: dict[str, st
     assert not (folder / "out.txt").exists()
 
 
+@pytest.mark.matrix
 def test_missing_broker_is_named(folder: Path) -> None:
     worker = write_worker(folder, "127.0.0.1:1")
     status, output = start(folder, worker, FILE_SINK)
@@ -58,6 +62,7 @@ def test_missing_broker_is_named(folder: Path) -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.matrix
 def test_unusable_database_is_named(folder: Path, topics: Topics) -> None:
     worker = write_worker(folder, topics.bootstrap)
     url = "postgresql+psycopg://nobody:secret@127.0.0.1:1/none"

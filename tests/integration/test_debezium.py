@@ -15,7 +15,7 @@ from tests.integration.topics import Topics
 from tests.java_plugins.debezium import debezium
 from tests.java_plugins.equipment import silent
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(600)]
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 

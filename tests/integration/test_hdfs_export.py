@@ -18,7 +18,7 @@ from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.filesystem.storages.hdfs.cluster import HdfsCluster, hdfs_cluster
 from tests.integration.topics import Topics
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.matrix]
 
 COUNT, PARTITIONS = 6000, 3
 ORDERS = [{"n": number, "name": f"ü{number}", "amount": number / 4} for number in range(COUNT)]

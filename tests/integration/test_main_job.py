@@ -97,6 +97,7 @@ def test_lines_reach_kafka_parquet_and_text_exactly_once(deployment: Deployment,
         deployment.delete(name)
 
 
+@pytest.mark.matrix
 def test_cron_connector_moves_what_is_there_when_triggered(deployment: Deployment, broker: Topics, root: Path) -> None:
     topic, file = broker.create(1), root / "cron.txt"
     write_lines(file, 0, 10)
@@ -111,6 +112,7 @@ def test_cron_connector_moves_what_is_there_when_triggered(deployment: Deploymen
     deployment.delete("yearly")
 
 
+@pytest.mark.matrix
 def test_pause_holds_and_unpause_goes_on_without_loss(deployment: Deployment, broker: Topics, root: Path) -> None:
     topic, file = broker.create(1), root / "paused.txt"
     write_lines(file, 0, 10)
@@ -128,6 +130,7 @@ def test_pause_holds_and_unpause_goes_on_without_loss(deployment: Deployment, br
     deployment.delete("pausing")
 
 
+@pytest.mark.matrix
 def test_exports_are_recounted_on_a_schedule(deployment: Deployment, broker: Topics, root: Path) -> None:
     topic = broker.create(1)
     broker.write(topic, [b'{"line": "%d"}' % number for number in range(10)], 1)
@@ -166,6 +169,7 @@ def test_killed_drivers_leave_every_line_exactly_once(deployment: Deployment, br
         deployment.delete(name)
 
 
+@pytest.mark.matrix
 @pytest.mark.timeout(420)
 def test_main_job_by_spark_submit(deployments: Deployments, root: Path) -> None:
     """The last one of those that share the stack, which it leaves restarted."""

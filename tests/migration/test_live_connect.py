@@ -302,6 +302,7 @@ def test_over_rest_under_load(deployment: Deployment, there: ApacheConnect, brok
     there.delete("rest-source")
 
 
+@pytest.mark.matrix
 def test_a_sink_under_load(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
     topic, file = broker.create(4), root / "live.out"
 

@@ -29,13 +29,13 @@ from tests.recovery.sinks import NAME, Killed
 pytestmark = pytest.mark.slow
 
 SERVERS = pytest.mark.servers
-KINDS = ["local", "moto", *(pytest.param(one, marks=SERVERS) for one in ("s3", "gcs", "azure"))]
-HDFS = pytest.param("hdfs", marks=SERVERS)
+KINDS = ["local", "moto", *(pytest.param(one, marks=SERVERS) for one in ("s3", "gcs"))]
+KINDS += [pytest.param(one, marks=(SERVERS, pytest.mark.matrix)) for one in ("azure", "hdfs")]
 HDFS_DYING = pytest.param("hdfs", marks=(SERVERS, pytest.mark.faults))
 """A small file of HDFS takes half a second: whoever dies there does so with the other faults."""
 DYING = ["local", "moto", pytest.param("s3", marks=SERVERS)]
 DYING += [pytest.param(one, marks=(SERVERS, pytest.mark.matrix)) for one in ("gcs", "azure")]
-each = pytest.mark.parametrize("kind", [*KINDS, HDFS], indirect=True, scope="module")
+each = pytest.mark.parametrize("kind", KINDS, indirect=True, scope="module")
 each_dying = pytest.mark.parametrize("kind", [*DYING, HDFS_DYING], indirect=True, scope="module")
 STRIDES = {} if IS_FULL_RUN else {"local": 2, "moto": 9, "azure": 5, "hdfs": 4, "s3": 3, "gcs": 3}
 """Of how many acts one is the last in ``make test``, where each is slow."""

@@ -6,7 +6,7 @@ import getpass
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,15 +31,23 @@ QUERIES = {"jdbc.query.allowed": "true"}
 KINDS = ("postgresql", "mariadb", "sqlite", "duckdb")
 
 
-def of_servers(kinds: Iterable[str]) -> list[ParameterSet]:
-    """Return the parameters of fixture ``server``; all but SQLite go with the servers, as DuckDB is slow to open."""
-    marks = {"sqlite": pytest.mark.slow}
-    return [pytest.param(kind, marks=marks.get(kind, pytest.mark.servers)) for kind in kinds]
+def of_servers(kinds: Iterable[str], in_matrix: Collection[str] = ()) -> list[ParameterSet]:
+    """Return the parameters of fixture ``server``; some go to ``make matrix``.
+
+    All but SQLite go with the servers, as DuckDB is slow to open.
+    """
+    return [pytest.param(kind, marks=_marks(kind, kind in in_matrix)) for kind in kinds]
+
+
+def _marks(kind: str, is_in_matrix: bool) -> list[pytest.MarkDecorator]:
+    if kind == "sqlite":
+        return [pytest.mark.slow]
+    return [pytest.mark.servers, pytest.mark.matrix] if is_in_matrix else [pytest.mark.servers]
 
 
 def strict_servers() -> list[ParameterSet]:
     """Return those whose columns refuse values of another type; SQLite's take anything."""
-    return of_servers(kind for kind in KINDS if kind != "sqlite")
+    return of_servers((kind for kind in KINDS if kind != "sqlite"), in_matrix=("duckdb",))
 
 
 @dataclass(frozen=True)

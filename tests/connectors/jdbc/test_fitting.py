@@ -13,7 +13,7 @@ from tests.connectors.contexts import Reporter
 from tests.connectors.jdbc.servers import Server, of_servers
 from tests.connectors.jdbc.sink_runs import SinkRun, record, struct
 
-FILES = pytest.mark.parametrize("server", of_servers(("sqlite", "duckdb")), indirect=True)
+FILES = pytest.mark.parametrize("server", of_servers(("sqlite", "duckdb"), in_matrix=("duckdb",)), indirect=True)
 LANES = pytest.mark.parametrize("in_batches", [True, False], ids=["batches", "records"])
 EVOLVES = {"auto.create": "true", "auto.evolve": "true"}
 DAY = 86_400_000

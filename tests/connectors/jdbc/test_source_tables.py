@@ -14,6 +14,7 @@ from connect_core.errors import ConfigError, ConnectError
 from connect_core.testing.source_engine import Lane
 from tests.connectors.jdbc.servers import Server
 from tests.connectors.jdbc.sources import follower
+from tests.full_run import examples
 
 LANES = pytest.mark.parametrize("lane", list(Lane), ids=lambda lane: lane.value)
 BY_ID = {"mode": "incrementing", "incrementing_column_name": "id"}
@@ -91,17 +92,18 @@ def test_hostile_names_in_columns(postgresql: Server, lane: Lane) -> None:
 
 
 @pytest.mark.servers
-def test_three_hundred_tables_and_new_ones(postgresql: Server) -> None:
-    creating = [f"CREATE TABLE t{number:03} (id INTEGER PRIMARY KEY)" for number in range(300)]
-    filling = [f"INSERT INTO t{number:03} VALUES (1), (2)" for number in range(300)]
+def test_many_tables_and_new_ones(postgresql: Server) -> None:
+    tables = examples(40, 300)
+    creating = [f"CREATE TABLE t{number:03} (id INTEGER PRIMARY KEY)" for number in range(tables)]
+    filling = [f"INSERT INTO t{number:03} VALUES (1), (2)" for number in range(tables)]
     postgresql.execute(*creating, *filling)
     source = follower(postgresql, Lane.RECORDS, 4, **BY_ID)
     connector = source.engine.start()
     assigned = [names_from_json(config["task.streams"]) for config in connector.task_configs(4)]
-    assert sorted(map(len, assigned)) == [75] * 4
-    assert len(source.interval()) == 600
+    assert sorted(map(len, assigned)) == [tables // 4] * 4
+    assert len(source.interval()) == 2 * tables
     assert source.is_idle()
-    postgresql.execute("CREATE TABLE t300 (id INTEGER PRIMARY KEY)", "INSERT INTO t300 VALUES (7)", "DROP TABLE t005")
+    postgresql.execute("CREATE TABLE later (id INTEGER PRIMARY KEY)", "INSERT INTO later VALUES (7)", "DROP TABLE t005")
     assert source.rows("id") == [7]
     assert source.is_idle()
 

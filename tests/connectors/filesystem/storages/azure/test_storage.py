@@ -36,6 +36,7 @@ class TestAzure(StoreContract):
     pass
 
 
+@pytest.mark.matrix
 class TestExports(ExportContract):
     pass
 

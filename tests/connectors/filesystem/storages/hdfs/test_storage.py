@@ -42,6 +42,7 @@ class TestHdfs(StoreContract):
     pass
 
 
+@pytest.mark.matrix
 class TestExports(ExportContract):
     pass
 
