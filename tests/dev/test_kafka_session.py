@@ -33,6 +33,7 @@ def test_killed_broker_registers_at_once(stack: Stack) -> None:
     assert (stack.home.path / "kafka" / "controller.properties").exists()
 
 
+@pytest.mark.matrix
 def test_broker_that_ended_by_itself_has_no_old_session(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / ".kafka_cleanshutdown").touch()

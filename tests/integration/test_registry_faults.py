@@ -12,6 +12,7 @@ import fastavro.schema
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
+from tests.full_run import smoke_and_matrix
 from tests.integration.plugin_worker import PluginWorker, eventually, parts_of, plugin_worker
 from tests.integration.test_errors import DEAD, context_of, letters, lines_of
 from tests.integration.topics import Topics
@@ -108,7 +109,7 @@ def repair(proxy: FaultProxy) -> None:
     proxy.up()
 
 
-@pytest.mark.parametrize("kind", ["down", *PASSING, *REFUSALS])
+@pytest.mark.parametrize("kind", smoke_and_matrix(("down", "401"), ["down", *PASSING, *REFUSALS]))
 def test_sink_waits_for_its_registry(
     kind: str, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
 ) -> None:
@@ -130,7 +131,7 @@ def test_sink_waits_for_its_registry(
     worker.delete(name)
 
 
-@pytest.mark.parametrize("fault", [Fault(500), HANGS], ids=["500", "hanging"])
+@pytest.mark.parametrize("fault", smoke_and_matrix((HANGS,), [Fault(500), HANGS]), ids=["500", "hanging"])
 def test_outage_in_the_middle_of_an_interval(
     fault: Fault, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
 ) -> None:
@@ -232,7 +233,7 @@ OTHERS = {
 """Kind → its converter, a schema to be named, a body, and one that is cut off."""
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", smoke_and_matrix(("PROTOBUF",), OTHERS))
 def test_bad_messages_of_other_kinds_are_dead_letters(
     kind: str, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
 ) -> None:
@@ -253,7 +254,7 @@ def test_bad_messages_of_other_kinds_are_dead_letters(
     worker.delete(f"bad-{kind}")
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", smoke_and_matrix(("JSON",), OTHERS))
 def test_sink_of_another_kind_waits_for_its_registry(
     kind: str, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
 ) -> None:
@@ -274,7 +275,7 @@ def test_sink_of_another_kind_waits_for_its_registry(
     worker.delete(name)
 
 
-@pytest.mark.parametrize("kind", bad_messages(0))
+@pytest.mark.parametrize("kind", smoke_and_matrix(("unknown id", "truncated body"), bad_messages(0)))
 def test_bad_message_fails_the_task(
     kind: str, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
 ) -> None:
@@ -332,7 +333,7 @@ def test_schema_of_ten_megabytes_is_refused(
     worker.delete("large")
 
 
-@pytest.mark.parametrize("kind", ["down", *PASSING, "401"])
+@pytest.mark.parametrize("kind", smoke_and_matrix(("down",), ["down", *PASSING, "401"]))
 def test_source_waits_for_its_registry(kind: str, worker: PluginWorker, proxy: FaultProxy, topics: Topics) -> None:
     topic, dead = topics.create(1), topics.create(1)
     name = f"source-{kind.split()[0]}"
@@ -357,7 +358,7 @@ def test_source_waits_for_its_registry(kind: str, worker: PluginWorker, proxy: F
     worker.delete(name)
 
 
-@pytest.mark.parametrize("status", [409, 422])
+@pytest.mark.parametrize("status", smoke_and_matrix((409,), (409, 422)))
 def test_schema_the_registry_refuses(
     status: int, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
 ) -> None:

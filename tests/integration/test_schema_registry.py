@@ -15,6 +15,7 @@ from confluent_kafka.schema_registry.json_schema import JSONDeserializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
 from tests.connectors.jdbc.clusters import Cluster, cluster
+from tests.full_run import smoke_and_matrix
 from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
 from tests.integration.topics import Topics
 from tests.schema_registry.apicurio_server import apicurio_running
@@ -100,7 +101,7 @@ def deserializer(kind: str, url: str) -> Callable[[bytes, Any], Any] | None:
     return read
 
 
-@pytest.mark.parametrize("kind", CONVERTERS)
+@pytest.mark.parametrize("kind", smoke_and_matrix(("avro",), CONVERTERS))
 def test_a_table_is_the_same_at_each_end(
     kind: str, worker: PluginWorker, registry: str, database: Cluster, topics: Topics
 ) -> None:

@@ -96,6 +96,7 @@ def test_guide_example_with_transforms(folder: Path, topics: Topics) -> None:
     assert status == 0
 
 
+@pytest.mark.matrix
 def test_guide_example_without_transforms(folder: Path, topics: Topics) -> None:
     values, status = run_source(folder, topics, "", ["foo", "hello world"])
     assert values == [b'"foo"', b'"hello world"']
@@ -150,6 +151,7 @@ def test_a_stop_while_spark_starts_waits_for_nothing(folder: Path, topics: Topic
     assert "py4j" not in log
 
 
+@pytest.mark.matrix
 def test_a_stop_is_bounded_where_spark_hangs(folder: Path, topics: Topics) -> None:
     worker, connector = started_source(folder, topics)
     with standalone(folder, worker, connector) as process:

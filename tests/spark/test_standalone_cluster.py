@@ -116,6 +116,7 @@ def test_doctor_names_a_folder_that_is_not_shared_and_a_package_that_is_missing(
     assert "lacks no-such-package" in lacking.detail
 
 
+@pytest.mark.matrix
 def test_doctor_names_a_cluster_without_workers(world: StandaloneWorld, environment: dict[str, str]) -> None:
     world.cluster.kill("worker-1", "worker-2")
     try:
