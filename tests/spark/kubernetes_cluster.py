@@ -43,7 +43,7 @@ def control_plane() -> Path:
     program = user_cache() / f"kubernetes-{VERSION}"
     if not program.exists():
         if shutil.which("go") is None:
-            pytest.skip("there is no go to build Kubernetes with (Debian's golang is too old: 1.24 or later)")
+            pytest.skip("there is no go, 1.24 or later, to build Kubernetes with: Debian's packages are older")
         scratch = program.with_name(f"{program.name}.{time.monotonic_ns()}")
         shutil.copytree(_SOURCES, scratch)
         try:

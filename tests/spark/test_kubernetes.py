@@ -14,22 +14,20 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 from airflow.providers.apache.spark.hooks import spark_submit
-from airflow.sdk import DAG
 
-from connect_core.dag.submit import ConnectorSubmitOperator
-from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
+from connect_core.interval.runs import RunStatus
 from tests.faults.executor_python import executor_python
 from tests.faults.exports import LineExport
 from tests.faults.world import CHECKOUT, World
 from tests.packaging.test_helm import rendered
 from tests.spark.kubernetes_cluster import KubernetesCluster, kubernetes_cluster
 from tests.spark.kubernetes_node import Node, node
+from tests.spark.submission import run
 
 pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(3600)]
 
@@ -194,14 +192,6 @@ def test_executor_that_is_killed_is_replaced(
     assert sorted(export.rows()) == list(range(20 * ROWS))
     assert len(machine.seen) == before + 2
     await_no_executors(cluster)
-
-
-def run(connector: str, turn: int) -> RunOutcome:
-    """Run the connector as Airflow's task does."""
-    with DAG("dag", schedule=None):
-        operator = ConnectorSubmitOperator(task_id="run", connector=connector)
-    context: Any = {"ti": SimpleNamespace(xcom_push=lambda **pushed: None)}
-    return operator.drive(RunRequest(connector, f"manual__{turn}", asked=True), context)
 
 
 def await_no_executors(cluster: KubernetesCluster) -> None:

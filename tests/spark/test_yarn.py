@@ -13,18 +13,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from airflow.sdk import DAG
 
-from connect_core.dag.submit import ConnectorSubmitOperator
 from connect_core.dev.maven import spark_home
-from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
+from connect_core.interval.runs import RunStatus
 from tests.faults.executor_python import executor_python
 from tests.faults.exports import Export, LineExport
 from tests.faults.world import CHECKOUT, World
+from tests.spark.submission import run
 from tests.spark.yarn_cluster import YarnCluster, yarn_cluster
 
 pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(900)]
@@ -132,11 +129,3 @@ def test_every_record_is_exported_once(  # noqa: PLR0913
     assert sorted(export.rows()) == list(range(2 * ROWS))
     new = yarn.applications()[before:]
     assert [one["finalStatus"] for one in new] == ["SUCCEEDED", "SUCCEEDED"]
-
-
-def run(connector: str, turn: int) -> RunOutcome:
-    """Run the connector as Airflow's task does."""
-    with DAG("dag", schedule=None):
-        operator = ConnectorSubmitOperator(task_id="run", connector=connector)
-    context: Any = {"ti": SimpleNamespace(xcom_push=lambda **pushed: None)}
-    return operator.drive(RunRequest(connector, f"manual__{turn}", asked=True), context)
